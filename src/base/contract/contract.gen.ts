@@ -2091,6 +2091,8 @@ export interface components {
             status?: components["schemas"]["SubscriptionStatus"];
             /** @description The same as in `statusdetails`. Only in a snapshot with `status=true`. */
             reason?: string;
+            /** @description The handshake of the status. Only in a snapshot with `status=true`. */
+            handshake?: string | null;
         };
         /**
          * @description A grant. The origin may send to the sink while it is not `blocked`, `state` is `live`, `expiresat` is in the future, and `helduntil` is in
@@ -2138,6 +2140,24 @@ export interface components {
             /** @description The position of the snapshot in the change log. Last line only. */
             revision?: string;
         };
+        PresentStatus: {
+            id: string;
+            status: components["schemas"]["SubscriptionStatus"];
+            /** @description The same as in `statusdetails`. */
+            reason: string;
+            subscriber: string;
+            origin: string;
+            sink: string;
+            /** @description The id of the handshake that the status is based on. */
+            handshake: string | null;
+            /** @description Of the grant: requests per minute, as a string, or `*`. */
+            allowedrate: string | null;
+            /**
+             * Format: date-time
+             * @description The end of the grant.
+             */
+            expiresat: string | null;
+        };
         Change: {
             /** @description The cursor to continue from after this change. */
             cursor: string;
@@ -2162,6 +2182,11 @@ export interface components {
              */
             reason?: string;
             state: components["schemas"]["FeedState"] | null;
+            /**
+             * @description With `status=true`, for senders and admins: where each subscription that the change is about stands now, at most
+             *     1,000. It may be newer than the change.
+             */
+            subscriptions?: components["schemas"]["PresentStatus"][];
         };
         ChangePage: {
             changes: components["schemas"]["Change"][];
@@ -4212,7 +4237,7 @@ export interface operations {
             query?: {
                 /** @description Return only what belongs to this origin. */
                 origin?: components["parameters"]["OnlyOrigin"];
-                /** @description Adds `status` and `reason` to each subscription, for programs that report them. It takes longer. */
+                /** @description Adds `status`, `reason` and `handshake` to each subscription, for programs that report them. It takes longer. */
                 status?: boolean;
             };
             header?: never;
@@ -4254,6 +4279,11 @@ export interface operations {
                 limit?: number;
                 /** @description Seconds to wait for a change if there is none. A stream always waits. */
                 wait?: number;
+                /**
+                 * @description Adds `subscriptions` to each change for senders and admins: the present status of the subscriptions that it is
+                 *     about. For programs that report it. It takes longer.
+                 */
+                status?: boolean;
             };
             header?: {
                 /** @description The id of the last event that your stream received. It replaces `after`. */

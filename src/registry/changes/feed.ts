@@ -4,7 +4,7 @@ import type { Query } from '../storage/sql.js';
 import { readCursor, writeCursor } from './cursor.js';
 import type { Follower } from './follower.js';
 import { readLog, type LoggedChange, type FeedScope } from './log.js';
-import { readOwnLog, readOwnStatuses, type OwnScope, type OwnStatus } from './own-log.js';
+import { readOwnLog, readStatuses, type OwnScope } from './own-log.js';
 import { createRing, type RingLimits } from './ring.js';
 
 /**
@@ -109,13 +109,25 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
 
   /** Made for each reader: the status is the present one. */
   async function ownTexts(changes: readonly LoggedChange[], scope: OwnScope): Promise<TextOfChange[]> {
-    const statuses = await readOwnStatuses(query, changes, scope);
+    const statuses = await readStatuses(query, changes, scope);
     const { epoch, secret } = bounds();
     return changes.map((change, place) => {
       const { position, kind } = change;
-      const own = kind === 'subscription.moved' ? [] : (statuses[place] as OwnStatus[]);
+      const own =
+        kind === 'subscription.moved'
+          ? []
+          : (statuses[place] ?? []).map(({ id, status, reason }) => ({ id, status, reason }));
       const state = own.length === 0 ? null : JSON.stringify({ subscriptions: own });
       return textWith(change, writeCursor(secret, scope, { epoch, position }), state);
+    });
+  }
+
+  /** The state that every sender gets, with the present statuses behind it. */
+  async function textsWithStatus(changes: readonly LoggedChange[], scope: FeedScope): Promise<TextOfChange[]> {
+    const statuses = await readStatuses(query, changes, scope);
+    return changes.map((change, place) => {
+      const text = textOf(change, scope);
+      return { ...text, json: `${text.json.slice(0, -1)},"subscriptions":${JSON.stringify(statuses[place] ?? [])}}` };
     });
   }
 
@@ -153,9 +165,12 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
         check(bounds());
         if (own.position >= ring.from) {
           const page = ring.read(scope, own.position, limit);
+          const changes = scope.withStatus
+            ? await textsWithStatus(page.changes, scope)
+            : page.changes.map((change) => textOf(change, scope));
           goTo(page.position);
           onPage('memory', page.changes.length);
-          return { changes: page.changes.map((change) => textOf(change, scope)), isMore: own.position < ring.end };
+          return { changes, isMore: own.position < ring.end };
         }
         const { from } = ring;
         const limits = { ...maxOfLog, rows: Math.min(limit, maxOfLog.rows) };
@@ -164,12 +179,12 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
         // A log that ends before a position that was already read is another log.
         if (page.end < from) throw otherHistory();
         const { isMore } = page;
+        const changes = scope.withStatus
+          ? await textsWithStatus(page.changes, scope)
+          : page.changes.map((change) => textOf(change, scope));
         goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? own.position);
         onPage('log', page.changes.length);
-        return {
-          changes: page.changes.map((change) => textOf(change, scope)),
-          isMore: isMore && own.position < page.end,
-        };
+        return { changes, isMore: isMore && own.position < page.end };
       },
 
       wait: (milliseconds, signal) =>

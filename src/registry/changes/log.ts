@@ -39,6 +39,8 @@ export interface FeedScope {
   tenant: string;
   origin?: string | undefined;
   subscriber?: string | undefined;
+  /** Each change has the present status of the subscriptions that it is about. */
+  withStatus?: boolean | undefined;
 }
 
 /** A page has at least one change, however large that is. */
@@ -135,9 +137,9 @@ export async function* readStates(
   for (const kind of ['origin', 'subscription', 'grant'] as const) {
     const statement =
       withStatus && kind === 'subscription'
-        ? `select (s.state::jsonb || jsonb_build_object('status', d.status, 'reason', d.statusreason))::text as text
+        ? `select (s.state::jsonb || jsonb_build_object('status', d.status, 'reason', d.statusreason, 'handshake', d.handshake))::text as text
            from subscription_state s cross join lateral (
-             select t.status, t.statusreason from subscription_status t where t.id = s.id offset 0) d
+             select t.status, t.statusreason, t.handshake from subscription_status t where t.id = s.id offset 0) d
            where ${where}true`
         : `select state::text as text from ${kind}_state where ${where}true`;
     for await (const states of stream(statement, values)) yield { kind, states };

@@ -68,57 +68,70 @@ export async function readOwnLog(
   };
 }
 
-/** Where a subscription of the reader stands now. */
-export interface OwnStatus {
+/** Where a subscription stands now. Senders that ask for it get all members; subscribers get the first three. */
+export interface PresentStatus {
   id: string;
   status: string;
   reason: string;
+  subscriber: string;
+  origin: string;
+  sink: string;
+  /** The handshake that the status is based on. */
+  handshake: string | null;
+  /** Of the grant. */
+  allowedrate: string | null;
+  expiresat: string | null;
 }
 
 /** Of one change. A client that has more to one sink lists them. */
 const maxListed = 1_000;
 
 /**
- * The present status of the subscriber's subscriptions that each change is about: one, those of a pair, or of an origin. A change
- * without any, because they are gone, has none.
+ * The present status of the subscriptions that each change is about: one, those of a pair, or of an origin; only those of
+ * the subscriber if there is one. A change without any, because they are gone, has none.
  */
-export async function readOwnStatuses(
+export async function readStatuses(
   query: Query,
   changes: ReadonlyArray<Pick<LoggedChange, 'origin' | 'sink' | 'subscription'>>,
-  { tenant, subscriber }: OwnScope,
-): Promise<OwnStatus[][]> {
+  { tenant, subscriber }: FeedScope,
+): Promise<PresentStatus[][]> {
   if (changes.length === 0) return [];
-  const rows = await query<OwnStatus & { place: number }>(
+  const isVisible = `s.tenant = $1 and ($2::text is null or s.subscriber = $2)`;
+  const rows = await query<PresentStatus & { place: number }>(
     `with asked as (
        select * from unnest($3::text[], $4::text[], $5::uuid[]) with ordinality as c (origin, sink, subscription, place)
      ), own as materialized (
        select a.place, s.id from asked a join subscription s on s.id = a.subscription and s.origin = a.origin
-       where s.tenant = $1 and s.subscriber = $2
+       where ${isVisible}
        union all
        select a.place, p.id from asked a cross join lateral (
          select s.id from subscription s
-         where a.subscription is null and s.origin = a.origin and s.sink = a.sink and s.tenant = $1 and s.subscriber = $2
+         where a.subscription is null and s.origin = a.origin and s.sink = a.sink and ${isVisible}
          order by s.id limit ${maxListed}) p
        union all
        select a.place, p.id from asked a cross join lateral (
          select s.id from subscription s
-         where a.sink = '' and s.origin = a.origin and s.tenant = $1 and s.subscriber = $2
+         where a.sink = '' and s.origin = a.origin and ${isVisible}
          order by s.id limit ${maxListed}) p
      ), known as materialized (
-       select one.id, d.status, d.statusreason as reason from (select distinct id from own) one cross join lateral (
-         select t.status, t.statusreason from subscription_status t where t.id = one.id offset 0) d
+       select s.id, s.subscriber, s.origin, s.sink, d.status, d.statusreason as reason, d.handshake, d.allowedrate,
+         d.expiresat
+       from (select distinct id from own) one join subscription s on s.id = one.id cross join lateral (
+         select * from subscription_status t where t.id = one.id offset 0) d
      )
-     select own.place::int as place, known.id::text as id, known.status, known.reason
+     select own.place::int as place, known.id::text as id, known.status, known.reason, known.subscriber, known.origin,
+       known.sink, known.handshake::text as handshake, known.allowedrate,
+       to_char(known.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat
      from own join known on known.id = own.id order by own.place, own.id`,
     [
       tenant,
-      subscriber,
+      subscriber ?? null,
       changes.map(({ origin }) => origin),
       changes.map(({ sink }) => sink),
       changes.map(({ subscription }) => subscription),
     ],
   );
-  const found: OwnStatus[][] = changes.map(() => []);
-  for (const { place, id, status, reason } of rows) found[place - 1]?.push({ id, status, reason });
+  const found: PresentStatus[][] = changes.map(() => []);
+  for (const { place, ...status } of rows) found[place - 1]?.push(status);
   return found;
 }

@@ -82,7 +82,7 @@ export function routes(context: Context): Handlers<'getChanges' | 'getSnapshot' 
 function ownScopeOf(call: Call<'getChanges'>): FeedScope {
   const { scopes, subscriber } = call.principal;
   const seesAll = scopes.has('assent:deliver') || scopes.has('assent:admin');
-  return seesAll ? scopeOf(call) : { ...scopeOf(call), subscriber };
+  return seesAll ? { ...scopeOf(call), withStatus: call.query.status } : { ...scopeOf(call), subscriber };
 }
 
 /** An origin with an invalid name is refused: it could never have a change. */

@@ -1,32 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { GrantState } from '../../matching/replica/state.js';
 import { readPage, silenceMs } from '../../kits/sender/feed.js';
-import type { Journal } from '../../kits/sender/journal.js';
-import { readLines, type ChangeLine, type Checkpoint, type SnapshotLine } from '../../kits/sender/lines.js';
+import { readLines, type Checkpoint, type SnapshotLine } from '../../kits/sender/lines.js';
 import { backoffMs, RegistryRefusal, type RegistryClient } from '../../kits/sender/registry-client.js';
+import {
+  differences,
+  maxListed,
+  noticesOf,
+  type StatedChange,
+  type StatedSubscription,
+  type Updates,
+} from './last-status.js';
 import type { Notice } from './notice.js';
-import { createStandings, type Standings } from './standings.js';
+import type { Outbox } from './outbox.js';
 
 /**
- * Follows the change log of the tenant from where it was left, and hands over the notices of each page before it goes on.
- * The journal is written after the notices are safe: so after a kill it is never ahead of them, and the changes in
- * between are read again, to know where each subscription stands, but cause no second notice.
+ * Follows the change log of the tenant from where it was left, and hands over the notices of each page before it goes on:
+ * with their place in the log and the statuses that they report, at once. So a page that was not safe when the process
+ * was killed is read and compared again, with the same statuses as before.
  *
- * If the registry no longer knows the cursor, it starts anew from a snapshot, with notices for what differs.
+ * If the registry no longer knows the cursor, or a change is about more subscriptions than it lists, the statuses are
+ * compared with a snapshot.
  */
 export interface FollowSettings {
   client: RegistryClient;
-  journal: Journal;
-  /** The revision up to which notices are safe. */
-  through: () => string | undefined;
-  /** Resolves when the notices are safe. Called with none as well, for the revision. */
-  hand: (notices: readonly Notice[], revision: string, standings: Standings) => Promise<void>;
+  outbox: Pick<Outbox, 'through' | 'statuses'>;
+  /** Resolves when all of it is safe. Called without notices as well, for the place in the log. */
+  hand: (notices: readonly Notice[], through: Checkpoint, updates: Updates) => Promise<void>;
   onFault: (error: unknown) => void;
   random: () => number;
-}
-
-export interface Follow {
-  run(signal: AbortSignal): Promise<void>;
-  standings(): Standings;
 }
 
 /** The registry reads the whole snapshot before it sends any of it, within two minutes. */
@@ -35,113 +37,76 @@ const noteEveryMs = 60_000;
 const firstDelayMs = 100;
 const longestDelayMs = 10_000;
 
-export function createFollow({ client, journal, through, hand, onFault, random }: FollowSettings): Follow {
-  let standings = createStandings();
-  let checkpoint: Checkpoint | undefined;
+/** Runs until the signal fires. */
+export async function follow(settings: FollowSettings, signal: AbortSignal): Promise<void> {
+  const { client, outbox, hand, onFault, random } = settings;
   let notedAt = -Infinity;
 
-  async function loadFromDisk(): Promise<void> {
-    // Nothing was read so far, or the outbox was removed: begin as at the first start.
-    if (through() === undefined) return;
-    const found = await journal.replay((line) => {
-      if (isChange(line)) standings.apply(line);
-      else standings.load(line);
-    });
-    if (found === undefined) standings = createStandings();
-    else checkpoint = { cursor: found.cursor, revision: found.revision };
-  }
-
-  async function loadFromRegistry(signal: AbortSignal): Promise<void> {
+  async function compareAll(): Promise<void> {
+    const path = 'v1/snapshot?status=true';
+    const accept = 'application/jsonl';
     const body = await client.call({
       method: 'GET',
-      path: 'v1/snapshot?status=true',
-      accept: 'application/jsonl',
+      path,
+      accept,
       signal,
       answerMs: snapshotMs,
       silenceMs,
       freshToken: true,
     });
-    const fresh = createStandings();
-    const file = journal.begin();
+    const subscriptions = new Map<string, StatedSubscription>();
+    const grants = new Map<string, GrantState>();
     let end: Checkpoint | undefined;
-    try {
-      for await (const texts of readLines(body)) {
-        for (const text of texts) {
-          const line = JSON.parse(text) as SnapshotLine;
-          if (line.kind === 'end') end = { cursor: line.cursor, revision: line.revision };
-          else fresh.load(line);
-        }
-        await file.write(end === undefined ? texts : texts.slice(0, -1));
+    for await (const texts of readLines(body)) {
+      for (const text of texts) {
+        const line = JSON.parse(text) as SnapshotLine;
+        if (line.kind === 'end') end = { cursor: line.cursor, revision: line.revision };
+        if (line.kind === 'grant') grants.set(`${line.state.origin} ${line.state.sink}`, line.state);
+        if (line.kind === 'subscription') subscriptions.set(line.state.id, line.state as StatedSubscription);
       }
-      if (end === undefined) throw new Error('The snapshot is incomplete.');
-      const now = new Date(Date.now() + client.aheadMs()).toISOString();
-      const notices = checkpoint === undefined ? [] : fresh.since(standings, checkpoint.revision, now);
-      await hand(notices, end.revision, fresh);
-    } catch (error) {
-      await file.abandon();
-      throw error;
     }
-    standings = fresh;
-    checkpoint = end;
-    await file.complete(end);
+    if (end === undefined) throw new Error('The snapshot is incomplete.');
+    const known = outbox.statuses();
+    const before = outbox.through();
+    const at = new Date(Date.now() + client.aheadMs()).toISOString();
+    const notices = before === undefined ? [] : differences(subscriptions, grants, known, { ...before, at });
+    const updates: Updates = new Map([...known.keys()].map((id) => [id, undefined]));
+    for (const { id, subscriber, origin, sink, status, handshake, expiresat } of subscriptions.values()) {
+      updates.set(id, { subscriber, origin, sink, status, handshake, ...(expiresat && { endsAt: expiresat }) });
+    }
+    await hand(notices, end, updates);
   }
 
-  async function readOn({ cursor, revision }: Checkpoint, signal: AbortSignal): Promise<void> {
-    const batch = await readPage({ client, query: `after=${encodeURIComponent(cursor)}&limit=500`, signal });
-    const changes = batch.changes.map((text) => JSON.parse(text) as ChangeLine);
-    const last = batch.revision ?? revision;
-    const safe = BigInt(through() ?? 0);
-    const notices = changes.flatMap((change) => {
-      const caused = standings.apply(change);
-      return BigInt(change.revision) > safe ? caused : [];
-    });
-    if (changes.length > 0 && BigInt(last) > safe) await insist(() => hand(notices, last, standings), signal);
-    checkpoint = { cursor: batch.cursor, revision: last };
-    if (changes.length > 0) journal.append(batch.changes);
-    if (performance.now() - notedAt < noteEveryMs) return;
-    notedAt = performance.now();
+  async function readOn({ cursor, revision }: Checkpoint): Promise<void> {
+    const query = `after=${encodeURIComponent(cursor)}&limit=500&status=true`;
+    const batch = await readPage({ client, query, signal });
+    const updates: Updates = new Map();
+    const notices: Notice[] = [];
+    for (const text of batch.changes) {
+      const change = JSON.parse(text) as StatedChange;
+      if ((change.subscriptions?.length ?? 0) >= maxListed) return compareAll();
+      notices.push(...noticesOf(change, outbox.statuses(), updates));
+    }
     // An unchanged log has newer cursors, too.
-    journal.noteCurrent(checkpoint, Date.now());
+    if (batch.changes.length === 0 && performance.now() - notedAt < noteEveryMs) return;
+    notedAt = performance.now();
+    await hand(notices, { cursor: batch.cursor, revision: batch.revision ?? revision }, updates);
   }
 
-  /** The changes were applied: they must not be applied again. */
-  async function insist(task: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    for (let failures = 0; ; failures += 1) {
-      try {
-        return await task();
-      } catch (error) {
-        signal.throwIfAborted();
-        onFault(error);
-        await sleep(backoffMs(failures, firstDelayMs, longestDelayMs, random), undefined, { signal });
-      }
+  let mustCompare = outbox.through() === undefined;
+  for (let failures = 0; !signal.aborted;) {
+    try {
+      if (mustCompare) await compareAll();
+      mustCompare = false;
+      await readOn(outbox.through() as Checkpoint);
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      onFault(error);
+      mustCompare ||= error instanceof RegistryRefusal && (error.status === 410 || error.status === 400);
+      const delayMs = backoffMs(failures, firstDelayMs, longestDelayMs, random);
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      failures += 1;
     }
   }
-
-  return {
-    standings: () => standings,
-    async run(signal) {
-      await loadFromDisk();
-      let mustLoad = checkpoint === undefined;
-      for (let failures = 0; !signal.aborted;) {
-        try {
-          if (mustLoad) await loadFromRegistry(signal);
-          mustLoad = false;
-          await readOn(checkpoint as Checkpoint, signal);
-          failures = 0;
-        } catch (error) {
-          if (signal.aborted) return;
-          onFault(error);
-          mustLoad ||= error instanceof RegistryRefusal && (error.status === 410 || error.status === 400);
-          await sleep(backoffMs(failures, firstDelayMs, longestDelayMs, random), undefined, { signal }).catch(
-            () => undefined,
-          );
-          failures += 1;
-        }
-      }
-    },
-  };
-}
-
-function isChange(line: SnapshotLine | ChangeLine): line is ChangeLine {
-  return 'cursor' in line && line.kind !== 'end';
 }

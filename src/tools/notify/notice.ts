@@ -3,6 +3,7 @@ import { noticeTexts } from '../../base/texts/notices.js';
 import { statusNextTexts, statusTexts } from '../../base/texts/status.js';
 import type { Language, Text } from '../../base/texts/text.js';
 import { verdictTexts, type VerdictText } from '../../base/texts/verdicts.js';
+import { isStatusReason, statusReasons } from '../../consent/status.js';
 
 /** The types of the events: what happened to a subscription, or to the grant that it depends on. */
 export const noticeTypes = [
@@ -34,7 +35,7 @@ export interface Notice {
   status: string;
   /** The same code as in `statusdetails`. */
   reason: string;
-  grant: GrantState | undefined;
+  grant: (Pick<GrantState, 'allowedrate' | 'expiresat'> & { helduntil?: string | null }) | undefined;
 }
 
 export interface EventSettings {
@@ -75,18 +76,23 @@ export function eventOf(notice: Notice, { source, typePrefix, language }: EventS
 }
 
 function textsOf({ type, origin, reason, grant }: Notice): { message: Text; advice?: Text; next?: Text } {
+  // A newer registry may have reasons that this version does not know.
+  const row: VerdictText = isStatusReason(reason)
+    ? statusReasons[reason]
+    : { title: verdictTexts.no_consent_headers.title };
   switch (type) {
     case 'subscription.active': {
       const rate = grant === undefined ? '*' : grant.allowedrate === '*' ? '*' : Number(grant.allowedrate);
-      const [basis, may] = [statusTexts.bases[grant?.basis ?? 'response'], statusTexts.maySend(origin, rate)];
+      const [basis, may] = [row.title, statusTexts.maySend(origin, rate)];
       return { message: { en: `${basis.en} ${may.en}`, nl: `${basis.nl} ${may.nl}` } };
     }
     case 'subscription.expiring':
       return { message: noticeTexts.expiring(grant?.expiresat ?? '') };
     case 'subscription.expired':
-      return reason === 'ended'
-        ? { message: statusTexts.ended, next: statusNextTexts.untilExtended }
-        : { message: statusTexts.expired, next: statusNextTexts.untilAsked };
+      return {
+        message: row.title,
+        next: reason === 'ended' ? statusNextTexts.untilExtended : statusNextTexts.untilAsked,
+      };
     case 'subscription.suspended':
       return { message: noticeTexts.suspended, next: statusNextTexts.untilResumed };
     case 'subscription.blocked':
@@ -98,12 +104,9 @@ function textsOf({ type, origin, reason, grant }: Notice): { message: Text; advi
     case 'grant.released':
       return { message: noticeTexts.released };
     default: {
-      // A newer registry may have verdicts that this version does not know.
-      const { title, advice } = (verdictTexts as Partial<Record<string, VerdictText>>)[reason] ?? unknown;
+      const { title, advice } = row;
       const next = reason === 'revoked' ? statusNextTexts.untilAdminAsks : statusNextTexts.untilAsked;
       return { message: title, ...(advice === undefined ? {} : { advice }), next };
     }
   }
 }
-
-const unknown: VerdictText = { title: verdictTexts.no_consent_headers.title };

@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { SetupError } from '../../base/errors.js';
 import { createSender, RegistryError, type DoorSettings } from '../../kits/sender/index.js';
-import { openJournal } from '../../kits/sender/journal.js';
 import { createRegistryClient } from '../../kits/sender/registry-client.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import { makeFolder } from '../../base/files/make-folder.js';
 import { createCourier, type Dropped } from './courier.js';
-import { createFollow } from './follow.js';
+import { follow } from './follow.js';
+import type { Updates } from './last-status.js';
+import type { Checkpoint } from '../../kits/sender/lines.js';
 import { eventOf, type EventSettings, type Notice } from './notice.js';
 import { openOutbox, type Entry } from './outbox.js';
-import type { Standings } from './standings.js';
 
 export interface NotifierSettings extends EventSettings {
   registry: readonly URL[];
@@ -33,8 +33,8 @@ const lookMs = 20;
 
 /**
  * A sender of notices: tells each subscriber, at the webhooks that it subscribed to the origin of the notices, what
- * happened to its own subscriptions. Two views of the log: `follow` works out the notices, and the sender's kit knows who
- * wants them and may get them. Runs until the signal fires. SetupError for a folder in use, and for an origin that does
+ * happened to its own subscriptions. Two views of the log: `follow` compares statuses, and the sender's kit knows who wants
+ * the notices and may get them. Runs until the signal fires. SetupError for a folder in use, and for an origin that does
  * not exist or whose profile the events do not keep.
  */
 export async function runNotifier(settings: NotifierSettings, signal: AbortSignal): Promise<void> {
@@ -50,40 +50,37 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
   const outbox = await openOutbox(folder, onFault);
-  const journal = await openJournal({
-    folder: join(folder, 'log'),
-    registry: addresses.toSorted().join(' '),
-    origin: undefined,
-    onFault,
-  });
   const client = createRegistryClient({ addresses: registry, token, ca });
   const kit = { registry: addresses, token, ca, instance: 'notify', door: settings.door, onFault };
   const sender = await createSender({ ...kit, folder: join(folder, 'replica') });
 
+  const subscriberOf = (id: string, updates?: Updates) =>
+    (updates?.has(id) ? updates.get(id) : outbox.statuses().get(id))?.subscriber;
+
   /** The webhooks that get an event, by what their subscriptions want; only those of the subscriber itself. */
-  function entriesOf(notice: Notice, standings: Standings): Array<Omit<Entry, 'number'>> {
+  function entriesOf(notice: Notice, updates: Updates): Array<Omit<Entry, 'number'>> {
     const event = eventOf(notice, settings);
     const match = sender.match(event, { origin });
     return match.sinks.flatMap(({ sink, subscriptions }) => {
-      const own = subscriptions.filter((id) => standings.subscriberOf(id) === notice.subscriber);
+      const own = subscriptions.filter((id) => subscriberOf(id, updates) === notice.subscriber);
       return own.length === 0 ? [] : [{ sink, subscriptions: own, queuedAt: Date.now(), event }];
     });
   }
 
-  async function hand(notices: readonly Notice[], revision: string, standings: Standings): Promise<void> {
+  async function hand(notices: readonly Notice[], through: Checkpoint, updates: Updates): Promise<void> {
     // A notice about a subscription to notices would cause the next one.
     const wanted = notices.filter((notice) => notice.origin !== origin);
     const entries: Array<Omit<Entry, 'number'>> = [];
-    if (wanted.length > 0) await untilCurrent(revision);
+    if (wanted.length > 0) await untilCurrent(through.revision);
     for (const notice of wanted) {
       try {
-        entries.push(...entriesOf(notice, standings));
+        entries.push(...entriesOf(notice, updates));
       } catch (error) {
         if (!(error instanceof RegistryError) || error.code === 'index_loading') throw error;
         onFault(new Error(`No one gets the notice ${notice.id}.`, { cause: error }));
       }
     }
-    courier.add(await outbox.append(entries, revision));
+    courier.add(await outbox.append(entries, through, updates));
   }
 
   /** Until the kit knows every subscription to notices that was there at this revision. */
@@ -93,12 +90,11 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
     while (known() < BigInt(revision)) await sleep(lookMs, undefined, { signal: ending.signal });
   }
 
-  const follow = createFollow({ client, journal, through: outbox.through, hand, onFault, random: Math.random });
   const courier = createCourier({
     ...settings,
     sender,
     outbox,
-    isWanted: (ids) => ids.some((id) => follow.standings().subscriberOf(id) !== undefined),
+    isWanted: (ids) => ids.some((id) => subscriberOf(id) !== undefined),
     signal: ending.signal,
   });
   try {
@@ -110,14 +106,14 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
     if (!ending.signal.aborted) {
       checkOrigin(() => sender.match(eventOf({ ...example, origin }, settings), { origin }));
       courier.add(outbox.pending());
-      await follow.run(ending.signal);
+      await follow({ client, outbox, hand, onFault, random: Math.random }, ending.signal);
     }
   } finally {
     signal.removeEventListener('abort', end);
     ending.abort(new Error('The notifier stops.'));
     await courier.stopped();
     await Promise.all([sender.close(), client.close()]);
-    await Promise.all([journal.close().catch(onFault), outbox.close().catch(onFault)]);
+    await outbox.close().catch(onFault);
     await release();
   }
 }

@@ -1,20 +1,23 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readLines } from '../../kits/sender/lines.js';
+import { readLines, type Checkpoint } from '../../kits/sender/lines.js';
+import type { LastStatus, Updates } from './last-status.js';
 
 /**
- * The notices that are not delivered yet, on disk: a file of lines. `through` says up to where the log was read, and is
- * written together with the notices of these changes, and synced. So a process that is killed at any moment neither loses
+ * The notices that are not delivered yet and the last status of each subscription, on disk: a file of lines. `through`
+ * says up to where the log was read, and is written together with the notices of these changes, and synced. So a process that is killed at any moment neither loses
  * a notice nor reads a change twice. Only what is done may be lost: then a notice is sent again, with the same id.
  */
 export interface Outbox {
-  /** The revision up to which the log was read. Undefined at the first start. */
-  through(): string | undefined;
+  /** Where the log was read up to. Undefined at the first start. */
+  through(): Checkpoint | undefined;
+  /** By subscription. */
+  statuses(): ReadonlyMap<string, LastStatus>;
   /** What was not done, in order. */
   pending(): Entry[];
   /** Resolves when the disk has all of it. */
-  append(entries: ReadonlyArray<Omit<Entry, 'number'>>, through: string): Promise<Entry[]>;
+  append(entries: ReadonlyArray<Omit<Entry, 'number'>>, through: Checkpoint, updates: Updates): Promise<Entry[]>;
   done(entry: Entry): void;
   close(): Promise<void>;
 }
@@ -31,7 +34,8 @@ export interface Entry {
   event: object;
 }
 
-type Line = { entry: Entry } | { through: string } | { done: number };
+type StatusLine = { last: Array<[subscription: string, LastStatus | null]> };
+type Line = { entry: Entry } | StatusLine | { through: Checkpoint } | { done: number };
 
 const smallBytes = 1_048_576;
 
@@ -39,7 +43,8 @@ const smallBytes = 1_048_576;
 export async function openOutbox(folder: string, onFault: (error: unknown) => void): Promise<Outbox> {
   const path = join(folder, 'outbox.jsonl');
   const entries = new Map<number, Entry>();
-  let through: string | undefined;
+  const statuses = new Map<string, LastStatus>();
+  let through: Checkpoint | undefined;
   let number = 0;
   let size = 0;
   let keptSize = 0;
@@ -55,10 +60,15 @@ export async function openOutbox(folder: string, onFault: (error: unknown) => vo
     number = Math.max(number, entry.number);
   };
 
+  const note = (subscription: string, last: LastStatus | null | undefined) => {
+    if (last) statuses.set(subscription, last);
+    else statuses.delete(subscription);
+  };
+
   async function load(): Promise<void> {
     let read = 0;
     let complete = 0;
-    let uncertain: Entry[] = [];
+    let uncertain: Array<{ entry: Entry } | StatusLine> = [];
     reading: for await (const lines of readLines(createReadStream(path))) {
       for (const text of lines) {
         let line: Line;
@@ -69,9 +79,12 @@ export async function openOutbox(folder: string, onFault: (error: unknown) => vo
         }
         read += Buffer.byteLength(text) + 1;
         // Without the line after them, their changes are read again.
-        if ('entry' in line) uncertain.push(line.entry);
+        if ('entry' in line || 'last' in line) uncertain.push(line);
         else {
-          uncertain.forEach(take);
+          for (const each of uncertain) {
+            if ('entry' in each) take(each.entry);
+            else each.last.forEach(([subscription, last]) => note(subscription, last));
+          }
           uncertain = [];
           complete = read;
           if ('through' in line) ({ through } = line);
@@ -89,7 +102,11 @@ export async function openOutbox(folder: string, onFault: (error: unknown) => vo
     try {
       const lines = [...entries.values()].map((entry) => textOf({ entry }));
       // Without a place in the log there is nothing to keep.
-      await target.appendFile(through === undefined ? '' : [...lines, textOf({ through })].join(''));
+      if (through !== undefined) {
+        await target.appendFile(lines.join(''));
+        for (const line of statusLines([...statuses])) await target.appendFile(line);
+        await target.appendFile(textOf({ through }));
+      }
       await target.datasync();
     } finally {
       await target.close();
@@ -101,7 +118,7 @@ export async function openOutbox(folder: string, onFault: (error: unknown) => vo
     size = keptSize = (await file.stat()).size;
   }
 
-  async function write(text: string, isSynced: boolean): Promise<void> {
+  async function write(text: string, isSynced: boolean, onWritten?: () => void): Promise<void> {
     try {
       await file.appendFile(text);
       if (isSynced) await file.datasync();
@@ -111,6 +128,7 @@ export async function openOutbox(folder: string, onFault: (error: unknown) => vo
       throw error;
     }
     size += Buffer.byteLength(text);
+    onWritten?.();
     if (size > 2 * Math.max(keptSize, smallBytes)) await shrink().catch(onFault);
   }
 
@@ -122,12 +140,16 @@ export async function openOutbox(folder: string, onFault: (error: unknown) => vo
   return {
     through: () => through,
     pending: () => [...entries.values()],
-    append: (added, to) =>
+    statuses: () => statuses,
+    append: (added, to, updates) =>
       enqueue(async () => {
         const numbered = added.map((entry, place) => ({ ...entry, number: number + 1 + place }));
-        await write([...numbered.map((entry) => textOf({ entry })), textOf({ through: to })].join(''), true);
-        through = to;
-        numbered.forEach(take);
+        const lines = [...numbered.map((entry) => textOf({ entry })), ...statusLines([...updates])];
+        await write([...lines, textOf({ through: to })].join(''), true, () => {
+          through = to;
+          numbered.forEach(take);
+          updates.forEach((last, subscription) => note(subscription, last));
+        });
         return numbered;
       }),
     done(entry) {
@@ -142,4 +164,18 @@ export async function openOutbox(folder: string, onFault: (error: unknown) => vo
 
 function textOf(line: Line): string {
   return `${JSON.stringify(line)}\n`;
+}
+
+/** A reader refuses an endless line. */
+const statusesPerLine = 1_000;
+
+function statusLines(updates: ReadonlyArray<[string, LastStatus | undefined]>): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < updates.length; at += statusesPerLine) {
+    const last = updates
+      .slice(at, at + statusesPerLine)
+      .map(([id, each]): [string, LastStatus | null] => [id, each ?? null]);
+    lines.push(textOf({ last }));
+  }
+  return lines;
 }

@@ -191,6 +191,30 @@ describe('a consumer', () => {
   });
 });
 
+test('a sender that asks for it reads the present status of the subscriptions behind the state; others and consumers do not', async () => {
+  const [after, afterOfOwn] = [await end(sender), await end(own)];
+  const sink = newSink();
+  const { id } = await tenant.register(sink);
+  const idOfOther = await registerOther(sink);
+  await tenant.gone(sink);
+  await registry.service.follow();
+  const retired = (one: string, subscriber: string) => ({
+    ...{ id: one, subscriber, origin: tenant.origin, sink, status: 'retired', reason: 'gone' },
+    handshake: expect.any(String),
+  });
+  const { changes } = await sender.page({ after, status: 'true' });
+  const ended = changes.find(({ kind }: { kind: string }) => kind === 'grant.ended');
+  expect(ended).toMatchObject({ state: { sink, state: 'ended' } });
+  expect(ended.subscriptions).toMatchObject(
+    [retired(id, 'zaaksysteem'), retired(idOfOther, 'archief')].sort((one, two) => (one.id < two.id ? -1 : 1)),
+  );
+  const plain = [
+    ...(await sender.page({ after })).changes,
+    ...(await own.page({ after: afterOfOwn, status: 'true' })).changes,
+  ];
+  expect(plain.filter((change: object) => 'subscriptions' in change)).toEqual([]);
+});
+
 test('a cursor works only for the consumer, or the senders, that it was issued to', async () => {
   const readers = { sender, own, other };
   for (const [name, reader] of Object.entries(readers)) {
