@@ -19,7 +19,7 @@ import { closeServer, createRefuseUnread, serve, urlOf } from '../http/server.js
 import { createApi } from './api.js';
 import { createAsking, type Asking } from './asking.js';
 import { createFollowing } from './following.js';
-import { createOperations } from './probes.js';
+import { createOperations } from '../probes/probes.js';
 import { createUpkeep } from './upkeep.js';
 import { createCounter } from '../statistics/counter.js';
 import type { Database } from '../storage/database.js';

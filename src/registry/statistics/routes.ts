@@ -3,7 +3,7 @@ import { RegistryError } from '../../base/errors.js';
 import type { Call, Handlers } from '../http/handler.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { startOf } from './counter.js';
-import { createReadStatistics } from './read-statistics.js';
+import { createReadStatistics } from './read.js';
 import { stepMs, type Step } from './statistic.js';
 
 /** A year of days, and a day of minutes. */

@@ -7,13 +7,12 @@ import { Worker } from 'node:worker_threads';
 import { SetupError } from '../../base/errors.js';
 import { diskFull, unlessVictim } from './database-errors.js';
 import type { Database } from './database.js';
-import { requireRoom, writeWithRoom, type OnRoom } from '../../base/files/disk-room.js';
+import { hasRoom, requireRoom, writeWithRoom, type OnRoom } from '../../base/files/disk-room.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import { PrismaClient } from './generated/client.js';
 import { makeFolder } from '../../base/files/make-folder.js';
 import { sqlOn, type Query, type Run } from './sql.js';
 import { streamByCursor } from './stream-rows.js';
-import { tidy } from './tidy.js';
 import { inTransaction } from './transaction.js';
 
 /** PGlite in its own folder. SetupError if the folder is in use, or the disk is full. */
@@ -106,4 +105,32 @@ function runOn(connection: EmbeddedConnection): Run {
     const { rows, affectedRows } = await connection.query(text, values);
     return { rows, rowCount: affectedRows ?? 0 };
   };
+}
+
+interface Embedded {
+  query: <Row>(statement: string) => Promise<{ rows: Row[] }>;
+  exec: (statement: string) => Promise<unknown>;
+}
+
+/** Tables with more dead rows than a server accepts by default (autovacuum_vacuum_scale_factor). */
+const tablesDue = `
+  select s.relid::regclass::text as name, pg_total_relation_size(s.relid)::float8 as bytes
+  from pg_stat_all_tables s join pg_class c on c.oid = s.relid
+  where s.n_dead_tup > 50 + 0.2 * greatest(c.reltuples, 0)`;
+
+/**
+ * Does what a server does in the background and an embedded Postgres does not. Otherwise deleted rows keep their disk
+ * space forever, and the write-ahead log grows until the process ends. Does nothing while the disk is nearly full,
+ * because a vacuum needs space itself: at most the size of the table, in the log.
+ */
+async function tidy(database: Embedded, folder: string): Promise<void> {
+  const checkpoint = async () => {
+    if (await hasRoom(folder)) await database.exec('checkpoint');
+  };
+  await checkpoint();
+  // Otherwise the latest counts become visible only seconds later.
+  await database.exec('select pg_stat_force_next_flush()');
+  const { rows } = await database.query<{ name: string; bytes: number }>(tablesDue);
+  for (const { name, bytes } of rows) if (await hasRoom(folder, bytes)) await database.exec(`vacuum ${name}`);
+  if (rows.length > 0) await checkpoint();
 }
