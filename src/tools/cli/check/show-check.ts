@@ -1,5 +1,5 @@
 import { presentRejected } from '../../../registry/handshake/explain.js';
-import { warnings as warningTexts } from '../../../consent/verdicts.js';
+import { verdicts, warnings as warningTexts, type Verdict } from '../../../consent/verdicts.js';
 import type { CallbackReceived } from './callback-listener.js';
 import type { CheckedAttempt, CheckReport } from './check.js';
 import { exchangeLines, printable } from '../printable.js';
@@ -62,10 +62,11 @@ function callbackLines(origin: string, { method, rawHeaders, body, status, rejec
 export function reportJson(report: CheckReport): string {
   const named = (pairs: ReadonlyArray<readonly [string, string]>) => pairs.map(([name, value]) => ({ name, value }));
   const { url, origin, requestedRate, outcome, verdict, message, advice, allowedRate, warnings, attempts } = report;
-  const said = (about: { verdict: string; message: string; advice?: string }) => ({
+  const said = (about: { verdict: Verdict; message: string; advice?: string }) => ({
     verdict: about.verdict,
     message: about.message,
     ...(about.advice === undefined ? {} : { advice: about.advice }),
+    fixedby: verdicts[about.verdict].fixedBy,
   });
   return JSON.stringify(
     {
