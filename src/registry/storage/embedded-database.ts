@@ -12,7 +12,7 @@ import { lockFolder } from '../../base/files/folder-lock.js';
 import { PrismaClient } from './generated/client.js';
 import { makeFolder } from '../../base/files/make-folder.js';
 import { sqlOn, type Query, type Run } from './sql.js';
-import { streamByCursor } from './stream-rows.js';
+import { streamBy } from './stream-rows.js';
 import { inTransaction } from './transaction.js';
 
 /** PGlite in its own folder. SetupError if the folder is in use, or the disk is full. */
@@ -60,7 +60,7 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
     snapshot: (work) =>
       pglite.transaction((sql) => {
         const query: Query = async <Row>(text: string, values?: unknown[]) => (await sql.query<Row>(text, values)).rows;
-        return work({ query, stream: streamByCursor(query) });
+        return work({ query, stream: streamBy(query) });
       }),
     exclusively: (work) =>
       pglite.transaction((sql) =>

@@ -6,7 +6,7 @@ import { isOutage, refusalOfWrite, sqlState, unlessVictim } from './database-err
 import type { Database, Session, Snapshot } from './database.js';
 import { PrismaClient } from './generated/client.js';
 import { sqlOn, type Query } from './sql.js';
-import { streamOn } from './stream-rows.js';
+import { streamBy } from './stream-rows.js';
 import { inTransaction, type Transaction } from './transaction.js';
 import { WatchedPool } from './watched-pool.js';
 
@@ -209,7 +209,12 @@ async function readAsOfNow<T>(
     // A stream is one statement, which runs until the last row is read.
     const limits = `set local statement_timeout to 0; ${takesItsTime}`;
     await connection.query(`begin isolation level repeatable read read only; set local timezone to 'UTC'; ${limits}`);
-    const result = await work({ query: queryOn(connection, nameOf), stream: streamOn(connection) });
+    // Statements of a stream have no name: few of them come twice.
+    const stream = streamBy(
+      async <Row extends object>(text: string, values: unknown[] = []) =>
+        (await connection.query<Row>(text, values)).rows,
+    );
+    const result = await work({ query: queryOn(connection, nameOf), stream });
     await connection.query('commit');
     connection.release();
     return result;
