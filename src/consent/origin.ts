@@ -1,5 +1,4 @@
 import type { Rate } from './rate.js';
-import type { SubscriptionRule } from '../registry/origins/subscription-rule.js';
 
 /** How responses to OPTIONS are judged: by the MUSTs of the specification, or with the documented exceptions. */
 export type JudgementPolicy = 'strict' | 'lenient';
@@ -37,3 +36,17 @@ export interface Origin {
 }
 
 export type OriginPolicy = Omit<Origin, 'name' | 'tenant' | 'version' | 'createdAt' | 'updatedAt'>;
+
+/** `name` is for people: clients that the rule is about see it when it refuses something. */
+export interface SubscriptionRule {
+  name: string;
+  /** Client ids, exactly. */
+  subscribers?: string[] | undefined;
+  /** The claims that a token must have, with the accepted values. */
+  claims?: Record<string, ClaimValue | ClaimValue[]> | undefined;
+  types?: string[] | undefined;
+  sources?: string[] | undefined;
+  subjects?: string[] | undefined;
+}
+
+export type ClaimValue = string | number | boolean;

@@ -146,3 +146,8 @@ function isHex(code: number): boolean {
   const folded = code | 32;
   return (code >= 0x30 && code <= 0x39) || (folded >= 0x61 && folded <= 0x66);
 }
+
+/** A sink as logs and audit entries have it: webhooks keep secrets in the query, and entries outlive the subscription by years. */
+export function withoutQuery(sink: string): string {
+  return sink.replace(/\?.*/s, '?[secret]');
+}

@@ -1,6 +1,6 @@
 import { RegistryError } from '../../base/errors.js';
 import type { ContextAttributes } from '../../events/context-attributes.js';
-import { withoutQuery } from '../../registry/storage/audit.js';
+import { withoutQuery } from '../../base/formats/uri.js';
 import { createMatchIndex, type MatchIndex } from '../index/match-index.js';
 import { KnownPairs, type Decision, type MatchedPair } from './known-pairs.js';
 import type { Dialects } from '../filters/predicate.js';

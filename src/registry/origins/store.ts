@@ -10,9 +10,15 @@ import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
 import type { Actor, Transaction } from '../storage/transaction.js';
 import { originTexts } from '../../base/texts/origins.js';
-import type { CallbackPolicy, JudgementPolicy, Origin, OriginPolicy, Profile } from '../../consent/origin.js';
+import type {
+  CallbackPolicy,
+  JudgementPolicy,
+  Origin,
+  OriginPolicy,
+  Profile,
+  SubscriptionRule,
+} from '../../consent/origin.js';
 import { formatRate, storedRate } from '../../consent/rate.js';
-import type { SubscriptionRule } from './subscription-rule.js';
 
 export interface OriginStore {
   create(actor: Actor, name: string, policy: OriginPolicy, request: IdempotentRequest): Promise<Created>;

@@ -2,23 +2,10 @@ import type { Fault, FaultRule } from '../../base/errors.js';
 import { escapePointer, forbiddenNames } from '../../base/formats/json.js';
 import type { Claims } from '../../base/contract/principal.js';
 import { limits } from '../../base/limits.js';
+import type { SubscriptionRule } from '../../consent/origin.js';
 
 // An origin may limit who subscribes to what. A rule says who (`subscribers`, `claims`) and to what (`types`, `sources`,
 // `subjects`); a member that is absent limits nothing. All of its members must apply. The members are those of the API.
-
-/** `name` is for people: clients that the rule is about see it when it refuses something. */
-export interface SubscriptionRule {
-  name: string;
-  /** Client ids, exactly. */
-  subscribers?: string[];
-  /** The claims that a token must have, with the accepted values. */
-  claims?: Record<string, ClaimValue | ClaimValue[]>;
-  types?: string[];
-  sources?: string[];
-  subjects?: string[];
-}
-
-export type ClaimValue = string | number | boolean;
 
 /** A client. Without `claims`, no rule that names claims is about it. */
 export interface Applicant {

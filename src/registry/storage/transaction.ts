@@ -1,4 +1,6 @@
-import { auditEntry, writeAudit, type AuditDetail, type AuditRecord } from './audit.js';
+import { uuidv7 } from '../../base/files/ids.js';
+import { withoutQuery } from '../../base/formats/uri.js';
+import type { Changed } from './audit.js';
 import { Prisma } from './generated/client.js';
 import type { Sql } from './sql.js';
 
@@ -56,6 +58,17 @@ export interface Change {
   reason?: string | undefined;
 }
 
+/**
+ * What an entry says besides who, what and when. Three members have columns of their own. Without `subscriber`, an entry
+ * about a subscription gets the one of its row.
+ */
+export interface AuditDetail {
+  sink?: string;
+  changed?: Changed | undefined;
+  subscriber?: string;
+  [member: string]: unknown;
+}
+
 /** Wakes followers, with the schema and the new position. Only a hint: the log is the truth. */
 export const changeChannel = 'assent_change';
 
@@ -86,6 +99,44 @@ export async function inTransaction<T>(
   if (entries.length > 0) await writeAudit(sql, entries);
   if (changes.length > 0) await appendChanges(sql, changes);
   return { result, isRecorded: entries.length + changes.length > 0 };
+}
+
+/** An entry as it is written. `subscription` is whose subscriber it gets if it names none. */
+interface AuditRecord {
+  [column: string]: unknown;
+  subscriber: string | undefined;
+  subscription: string | undefined;
+}
+
+function auditEntry(actor: Actor, action: string, target: string, all: AuditDetail): AuditRecord {
+  const { changed, subscriber, ...detail } = all;
+  return {
+    id: uuidv7(),
+    tenant: actor.tenant,
+    actor: actor.name,
+    action,
+    target,
+    subscriber,
+    subscription: /^subscription:(.+)/.exec(target)?.[1],
+    reference: actor.reference,
+    changed,
+    detail: detail.sink === undefined ? detail : { ...detail, sink: withoutQuery(detail.sink) },
+    requestid: actor.requestId,
+  };
+}
+
+/** A query of its own looks up the subscribers: Citus cannot insert a join of rows and values. */
+async function writeAudit(sql: Sql, entries: readonly AuditRecord[]): Promise<void> {
+  const about = entries.flatMap(({ subscriber, subscription }) => (subscriber ? [] : (subscription ?? [])));
+  await sql.$executeRaw`
+    with known as materialized (select id, subscriber from subscription where id = any (${about}::uuid[]))
+    insert into audit (id, tenant, actor, action, target, subscriber, reference, changed, detail, requestid)
+    select a.id, a.tenant, a.actor, a.action, a.target, coalesce(a.subscriber, known.subscriber), a.reference, a.changed,
+      a.detail, a.requestid
+    from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
+      as a (id uuid, tenant text, actor text, action text, target text, subscriber text, subscription uuid,
+        reference text, changed jsonb, detail jsonb, requestid text)
+    left join known on known.id = a.subscription`;
 }
 
 async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void> {

@@ -3,8 +3,8 @@ import { RegistryError, type Fault, type FaultRule } from '../../base/errors.js'
 import type { Principal } from '../../base/contract/principal.js';
 import { limits } from '../../base/limits.js';
 import { isConfined, unconfinedPlace, type Allows } from '../../matching/filters/confined.js';
-import type { Origin } from '../../consent/origin.js';
-import { allowing, rulesAbout, type Applicant, type SubscriptionRule } from '../origins/subscription-rule.js';
+import type { Origin, SubscriptionRule } from '../../consent/origin.js';
+import { allowing, rulesAbout, type Applicant } from '../origins/subscription-rule.js';
 import { ruleTexts } from '../../base/texts/subscription-rules.js';
 import type { Text } from '../../base/texts/text.js';
 import type { Definition, Subscription } from './subscription.js';

@@ -2,8 +2,10 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 import { join } from 'node:path';
 import { compactDecrypt, CompactEncrypt } from 'jose';
 import { z } from 'zod';
+import type { components } from '../../base/contract/contract.gen.js';
 import { openKeyFile } from '../../base/files/key-file.js';
-import type { SinkCredential } from './credential.js';
+
+export type SinkCredential = components['schemas']['SinkCredential'];
 
 export interface VaultKey {
   id: string;

@@ -1,14 +1,11 @@
 import type { Fault } from '../../base/errors.js';
-import type { components } from '../../base/contract/contract.gen.js';
 import { isTimestamp } from '../../base/formats/timestamp.js';
-import type { CredentialContext, CredentialVault } from './credential-vault.js';
+import type { CredentialContext, CredentialVault, SinkCredential } from './credential-vault.js';
 import { checkLine, fault, type CheckText } from './rules.js';
 import { credentialTexts } from '../../base/texts/credentials.js';
 
 // `sinkcredential` (Subscriptions API, section 3.2.3). Senders may use the previous credential for a while after a new
 // one is set, because a webhook and the registry rarely switch to a new secret at the same moment.
-
-export type SinkCredential = components['schemas']['SinkCredential'];
 
 /** Metadata of a credential, stored next to it in plain text. It reveals nothing of the secret. */
 export interface CredentialInfo {

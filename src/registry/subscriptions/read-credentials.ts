@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Credential } from '../../matching/match/match-message.js';
 import type { Database } from '../storage/database.js';
-import type { SinkCredential } from './credential.js';
+import type { SinkCredential } from './credential-vault.js';
 import type { CredentialVault } from './credential-vault.js';
 
 /**

@@ -3,7 +3,7 @@ import { attributesOf } from '../../../src/events/context-attributes.js';
 import { compileFilter } from '../../../src/matching/filters/compile-filter.js';
 import { dialects } from '../../../src/matching/filters/dialects.js';
 import type { Filter } from '../../../src/matching/filters/filter.js';
-import type { SubscriptionRule } from '../../../src/registry/origins/subscription-rule.js';
+import type { SubscriptionRule } from '../../../src/consent/origin.js';
 import { refuseUnallowed, type Wishes } from '../../../src/registry/subscriptions/allowed.js';
 
 /** A small generator with a seed (mulberry32), so that a failure repeats. */
