@@ -1,9 +1,10 @@
 // Bundles openapi/openapi.yaml into openapi/openapi.json and writes the types of src/base/contract/contract.gen.ts from it.
-// With --check it writes nothing, and exits with 1 if either file is out of date.
+// The types are not in the repository. With --check it writes nothing, and exits with 1 if openapi.json is out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundle, createConfig, lint } from '@redocly/openapi-core';
 import openapiTypes, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // The Dutch API Design Rules for a contract, as far as Redocly can check them.
@@ -61,9 +62,28 @@ for (const operation of Object.values(paths).flatMap(Object.values)) {
     throw new Error(`${operationId} is deprecated: it needs x-deprecated-since, and x-sunset must not be earlier.`);
   }
 }
-const types = astToString(await openapiTypes(structuredClone(bundled.parsed), { alphabetize: false }));
+/** An optional member may also be `undefined`, which JSON leaves out. A request body stays: it is there or not. */
+const isOptionalMember = (node) =>
+  ts.isPropertySignature(node) &&
+  node.questionToken !== undefined &&
+  node.type.kind !== ts.SyntaxKind.NeverKeyword &&
+  node.name.text !== 'requestBody';
+const withUndefined = (context) =>
+  function visit(node) {
+    const visited = ts.visitEachChild(node, visit, context);
+    if (!isOptionalMember(visited)) return visited;
+    const { modifiers, name, questionToken, type } = visited;
+    const either = ts.factory.createUnionTypeNode([
+      type,
+      ts.factory.createKeywordTypeNode(ts.SyntaxKind.UndefinedKeyword),
+    ]);
+    return ts.factory.updatePropertySignature(visited, modifiers, name, questionToken, either);
+  };
+const nodes = await openapiTypes(structuredClone(bundled.parsed), { alphabetize: false });
+const types = astToString(ts.transform(nodes, [withUndefined]).transformed);
+const published = here('openapi.json');
 const outputs = new Map([
-  [here('openapi.json'), JSON.stringify(bundled.parsed, null, 2) + '\n'],
+  [published, JSON.stringify(bundled.parsed, null, 2) + '\n'],
   [
     here('../src/base/contract/contract.gen.ts'),
     `// Written by openapi/generate.mjs from openapi/openapi.yaml.\n\nexport const apiVersion = '${info.version}';\n\n${types}`,
@@ -74,6 +94,7 @@ for (const [path, content] of outputs) {
   const present = await readFile(path, 'utf8').catch(() => '');
   if (present === content) continue;
   if (process.argv.includes('--check')) {
+    if (path !== published) continue;
     console.error(`${path} is out of date: run npm run build`);
     process.exitCode = 1;
   } else {

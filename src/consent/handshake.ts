@@ -108,8 +108,8 @@ export interface RejectedCallback {
   /** RFC 3339. */
   at: string;
   reason: RejectionReason;
-  allowedorigin?: string;
-  allowedrate?: string;
+  allowedorigin?: string | undefined;
+  allowedrate?: string | undefined;
   /** The number of such calls. */
   count: number;
 }

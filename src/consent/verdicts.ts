@@ -108,14 +108,14 @@ export const warnings: Readonly<Record<Warning, Text>> = {
  * several values of one name are separated by commas.
  */
 export interface Facts {
-  status?: number;
-  allowedOrigin?: string;
-  allowedRate?: string;
+  status?: number | undefined;
+  allowedOrigin?: string | undefined;
+  allowedRate?: string | undefined;
   origin: string;
-  requestedOriginEchoed?: string;
-  callbackOffered?: boolean;
+  requestedOriginEchoed?: string | undefined;
+  callbackOffered?: boolean | undefined;
   /** Only if it is on the host of the sink. Another host is not disclosed. */
-  redirectedTo?: string;
+  redirectedTo?: string | undefined;
 }
 
 /**

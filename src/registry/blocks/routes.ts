@@ -31,7 +31,7 @@ export function routes({ database, now }: Context): Handlers<BlockOperation> {
         const { tenant, kind, value, reason, endsAt } = block;
         const expiresat = endsAt?.toISOString();
         const body = { tenant, kind, value, reason, effect: await blocks.effectOf(block) };
-        return { status: 200, body: { ...body, ...(expiresat === undefined ? {} : { expiresat }) } };
+        return { status: 200, body: { ...body, expiresat } };
       }
       const created = await blocks.create(actorOf(call), block);
       const body = present(created, await blocks.effectOf(created));
@@ -106,7 +106,7 @@ function present(block: Block, effect?: BlockEffect): components['schemas']['Blo
     createdat: block.createdAt.toISOString(),
     createdby: block.createdBy,
     byoperator: block.byOperator,
-    ...(block.endsAt === undefined ? {} : { expiresat: block.endsAt.toISOString() }),
-    ...(effect === undefined ? {} : { effect }),
+    expiresat: block.endsAt?.toISOString(),
+    effect,
   };
 }

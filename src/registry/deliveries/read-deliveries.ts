@@ -38,7 +38,7 @@ export function createDeliveryReader({ client }: Pick<Database, 'client'>): Deli
         ...(isAdmin && row.laststatus !== null ? { laststatus: row.laststatus } : {}),
         ...hold,
         message: title[language],
-        ...(advice === undefined ? {} : { advice: advice[language] }),
+        advice: advice && advice[language],
       };
     },
   };

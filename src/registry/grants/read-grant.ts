@@ -27,20 +27,20 @@ export type PresentGrant = Omit<Grant, 'state'> & { state: PresentState };
 
 export interface GrantQuery {
   tenant: string;
-  origin?: string;
-  sink?: string;
-  host?: string;
+  origin?: string | undefined;
+  sink?: string | undefined;
+  host?: string | undefined;
   /** A part of the sink. */
-  sinkcontains?: string;
+  sinkcontains?: string | undefined;
   /** Who has a subscription of the pair. */
-  subscriber?: string;
-  state?: PresentState;
-  basis?: Basis;
-  expiresuntil?: Date;
-  renews?: boolean;
-  held?: boolean;
+  subscriber?: string | undefined;
+  state?: PresentState | undefined;
+  basis?: Basis | undefined;
+  expiresuntil?: Date | undefined;
+  renews?: boolean | undefined;
+  held?: boolean | undefined;
   /** Whether to count all that match. */
-  count?: boolean;
+  count?: boolean | undefined;
   after: string | undefined;
   limit: number;
 }

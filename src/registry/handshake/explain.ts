@@ -9,10 +9,10 @@ export function explain(
   verdict: Verdict,
   facts: Facts,
   language: Language,
-): { message: string; advice?: string; fixedby: FixedBy } {
+): { message: string; advice: string | undefined; fixedby: FixedBy } {
   const advice = advise(verdict, facts, language);
   const message = describe(verdict, facts, language);
-  return { message, ...(advice === undefined ? {} : { advice }), fixedby: verdicts[verdict].fixedBy };
+  return { message, advice, fixedby: verdicts[verdict].fixedBy };
 }
 
 export type Asked = Pick<Handshake, 'origin' | 'sink'>;
@@ -29,10 +29,10 @@ export function observed({ origin, sink }: Asked, answer: readonly HeaderLine[] 
   const redirectedTo = withinHost(sink, header('location'));
   return {
     origin,
-    ...(allowedOrigin === undefined ? {} : { allowedOrigin }),
-    ...(allowedRate === undefined ? {} : { allowedRate }),
-    ...(requestedOriginEchoed === undefined ? {} : { requestedOriginEchoed }),
-    ...(redirectedTo === undefined ? {} : { redirectedTo }),
+    allowedOrigin,
+    allowedRate,
+    requestedOriginEchoed,
+    redirectedTo,
   };
 }
 

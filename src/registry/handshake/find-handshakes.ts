@@ -16,18 +16,18 @@ import type { Verdict } from '../../consent/verdicts.js';
 
 export interface HandshakeQuery {
   tenant: string;
-  origin?: string;
-  sink?: string;
-  host?: string;
+  origin?: string | undefined;
+  sink?: string | undefined;
+  host?: string | undefined;
   /** A part of the sink. */
-  sinkcontains?: string;
+  sinkcontains?: string | undefined;
   /** Whose subscription it is for; for a renewal, who has a subscription of the pair. */
-  subscriber?: string;
-  state?: HandshakeState;
-  verdict?: Verdict;
-  reason?: HandshakeReason;
-  createdsince?: Date;
-  createduntil?: Date;
+  subscriber?: string | undefined;
+  state?: HandshakeState | undefined;
+  verdict?: Verdict | undefined;
+  reason?: HandshakeReason | undefined;
+  createdsince?: Date | undefined;
+  createduntil?: Date | undefined;
 }
 
 // Most handshakes are granted, and the indexes of states and verdicts leave those out.

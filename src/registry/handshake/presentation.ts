@@ -18,9 +18,9 @@ export function presentHandshake(handshake: Handshake, isAdmin: boolean, languag
     id: handshake.id,
     origin: handshake.origin,
     sink: handshake.sink,
-    ...(handshake.subscription === undefined ? {} : { subscription: handshake.subscription }),
+    subscription: handshake.subscription,
     reason: handshake.reason,
-    ...(handshake.requestedRate === undefined ? {} : { requestedrate: handshake.requestedRate }),
+    requestedrate: handshake.requestedRate,
     state,
     ...(verdict === undefined
       ? {}
@@ -30,7 +30,7 @@ export function presentHandshake(handshake: Handshake, isAdmin: boolean, languag
       ? {}
       : { rejectedcallback: presentRejected(handshake.origin, handshake.rejectedCallback, language) }),
     createdat: handshake.createdAt.toISOString(),
-    ...(handshake.finishedAt === undefined ? {} : { finishedat: handshake.finishedAt.toISOString() }),
+    finishedat: handshake.finishedAt?.toISOString(),
     attempts: handshake.attempts.map((attempt) => presentAttempt(handshake, attempt, isAdmin, language)),
   };
 }
@@ -59,9 +59,9 @@ function presentAttempt(
   return {
     number: attempt.number,
     startedat: attempt.startedAt.toISOString(),
-    ...(attempt.finishedAt === undefined ? {} : { finishedat: attempt.finishedAt.toISOString() }),
+    finishedat: attempt.finishedAt?.toISOString(),
     request: attempt.requestHeaders.map(headerOf),
-    ...(visible === undefined ? {} : { answer: visible.map(headerOf) }),
+    answer: visible?.map(headerOf),
     ...(isAdmin && attempt.status !== undefined ? { status: attempt.status } : {}),
     ...(isAdmin && attempt.remoteAddress !== undefined ? { remoteaddress: attempt.remoteAddress } : {}),
     ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),

@@ -29,7 +29,7 @@ export interface Owner {
 export interface HandshakeReader {
   /** Those that match, of a whole tenant, newest first. */
   find(
-    query: HandshakeQuery & { after: string | undefined; limit: number; count?: boolean },
+    query: HandshakeQuery & { after: string | undefined; limit: number; count?: boolean | undefined },
   ): Promise<FoundPage<Handshake>>;
   /** Newest first. */
   list(owner: Owner, after: string | undefined, limit: number): Promise<ListPage<Handshake>>;

@@ -123,11 +123,11 @@ function present(origin: Origin): components['schemas']['Origin'] {
   return {
     name: origin.name,
     isdefault: origin.isDefault,
-    ...(origin.requestedRate === undefined ? {} : { requestedrate: origin.requestedRate }),
+    requestedrate: origin.requestedRate,
     defaultrate: origin.defaultRate,
     judgement: origin.judgement,
     callback: origin.callback,
-    ...(origin.unsupportedRate === undefined ? {} : { unsupportedrate: origin.unsupportedRate }),
+    unsupportedrate: origin.unsupportedRate,
     leaseseconds: origin.leaseSeconds,
     profile: origin.profile,
     goneafter: origin.goneAfter,

@@ -36,22 +36,22 @@ import type { CredentialInfo, PresentCredential } from './credential.js';
 import type { Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
 
 export interface SubscriptionQuery {
-  source?: string;
-  type?: string;
-  subject?: string;
-  sink?: string;
-  host?: string;
+  source?: string | undefined;
+  type?: string | undefined;
+  subject?: string | undefined;
+  sink?: string | undefined;
+  host?: string | undefined;
   /** A part of the sink. */
-  sinkcontains?: string;
-  origin?: string;
-  subscriber?: string;
-  status?: Status;
+  sinkcontains?: string | undefined;
+  origin?: string | undefined;
+  subscriber?: string | undefined;
+  status?: Status | undefined;
   /** Of `statusdetails`. */
-  reason?: StatusReason;
-  createdsince?: Date;
-  createduntil?: Date;
+  reason?: StatusReason | undefined;
+  createdsince?: Date | undefined;
+  createduntil?: Date | undefined;
   /** Whether to count all that match. */
-  count?: boolean;
+  count?: boolean | undefined;
   after: string | undefined;
   limit: number;
 }

@@ -67,15 +67,19 @@ export function eventOf(notice: Notice, { source, typePrefix, language }: EventS
       status,
       reason,
       message: message[language],
-      ...(advice === undefined ? {} : { advice: advice[language] }),
-      ...(next === undefined ? {} : { next: next[language] }),
+      advice: advice && advice[language],
+      next: next && next[language],
       ...(grant === undefined || !isLive ? {} : { expiresat: grant.expiresat }),
       ...(type === 'grant.held' && grant?.helduntil ? { helduntil: grant.helduntil } : {}),
     },
   };
 }
 
-function textsOf({ type, origin, reason, grant }: Notice): { message: Text; advice?: Text; next?: Text } {
+function textsOf({ type, origin, reason, grant }: Notice): {
+  message: Text;
+  advice?: Text | undefined;
+  next?: Text | undefined;
+} {
   // A newer registry may have reasons that this version does not know.
   const row: VerdictText = isStatusReason(reason)
     ? statusReasons[reason]
@@ -106,7 +110,7 @@ function textsOf({ type, origin, reason, grant }: Notice): { message: Text; advi
     default: {
       const { title, advice } = row;
       const next = reason === 'revoked' ? statusNextTexts.untilAdminAsks : statusNextTexts.untilAsked;
-      return { message: title, ...(advice === undefined ? {} : { advice }), next };
+      return { message: title, advice, next };
     }
   }
 }

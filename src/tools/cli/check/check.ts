@@ -43,7 +43,7 @@ export interface CheckedAttempt {
   callbackOffered: boolean;
   verdict: Verdict;
   message: string;
-  advice?: string;
+  advice?: string | undefined;
   /** Why there was no response. */
   detail: string | undefined;
   totalMs: number;
@@ -56,7 +56,7 @@ export interface CheckReport {
   outcome: 'consent' | 'none' | 'unreachable';
   verdict: Verdict;
   message: string;
-  advice?: string;
+  advice?: string | undefined;
   allowedRate?: Rate;
   warnings: Warning[];
   attempts: CheckedAttempt[];
@@ -203,7 +203,7 @@ function conclude(
   }
   const shown = attempts.findLast((attempt) => attempt.verdict === verdict);
   const { message = '', advice } = shown ?? {};
-  const said = { verdict, message, ...(advice === undefined ? {} : { advice }) };
+  const said = { verdict, message, advice };
   if (judgement.kind === 'granted') {
     return { outcome: 'consent', ...said, allowedRate: judgement.allowedRate, warnings: judgement.warnings };
   }

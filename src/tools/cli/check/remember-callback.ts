@@ -56,8 +56,8 @@ export function rememberCallback({ id, sink, origin, requestedRate }: Remembered
       rejections.set(consent.error, {
         at: new Date().toISOString(),
         reason: consent.reason,
-        ...(allowedOrigin === undefined ? {} : { allowedorigin: allowedOrigin }),
-        ...(allowedRate === undefined ? {} : { allowedrate: allowedRate }),
+        allowedorigin: allowedOrigin,
+        allowedrate: allowedRate,
         count: (count += 1),
       });
       throw consent.error;

@@ -62,20 +62,20 @@ function callbackLines(origin: string, { method, rawHeaders, body, status, rejec
 export function reportJson(report: CheckReport): string {
   const named = (pairs: ReadonlyArray<readonly [string, string]>) => pairs.map(([name, value]) => ({ name, value }));
   const { url, origin, requestedRate, outcome, verdict, message, advice, allowedRate, warnings, attempts } = report;
-  const said = (about: { verdict: Verdict; message: string; advice?: string }) => ({
+  const said = (about: { verdict: Verdict; message: string; advice?: string | undefined }) => ({
     verdict: about.verdict,
     message: about.message,
-    ...(about.advice === undefined ? {} : { advice: about.advice }),
+    advice: about.advice,
     fixedby: verdicts[about.verdict].fixedBy,
   });
   return JSON.stringify(
     {
       url,
       origin,
-      ...(requestedRate === undefined ? {} : { requestedrate: requestedRate }),
+      requestedrate: requestedRate,
       outcome,
-      ...said({ verdict, message, ...(advice === undefined ? {} : { advice }) }),
-      ...(allowedRate === undefined ? {} : { allowedrate: allowedRate }),
+      ...said({ verdict, message, advice }),
+      allowedrate: allowedRate,
       warnings,
       attempts: attempts.map(({ request, answer, totalMs, detail, ...about }) => ({
         request: named(request.headers),
@@ -86,7 +86,7 @@ export function reportJson(report: CheckReport): string {
       callbacks: report.callbacks.map(({ method, status, rejected }) => ({
         method,
         status,
-        ...(rejected === undefined ? {} : { rejected: presentRejected(origin, rejected, 'en') }),
+        rejected: rejected && presentRejected(origin, rejected, 'en'),
       })),
       notes: report.notes,
     },

@@ -202,7 +202,7 @@ async function subscribe(scene: Scene, tell: Narrator, definition: object): Prom
 
 function brief({ status, statusdetails }: SubscriptionBody) {
   const { reason, message, advice, next } = statusdetails;
-  return { status, reason, message, ...(advice === undefined ? {} : { advice }), next };
+  return { status, reason, message, advice, next };
 }
 
 /** Polls the subscription until the signal fires. */
