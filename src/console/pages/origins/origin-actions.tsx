@@ -8,7 +8,7 @@ import { t } from '../../app/text.js';
 import { originsTexts as texts } from '../../texts/origins.js';
 import { Confirm } from '../../ui/dialog.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
-import { readOrigin, type Versioned } from './origin.js';
+import { readOrigin, type Versioned } from './read-origin.js';
 
 const maxOrigins = 10_000;
 

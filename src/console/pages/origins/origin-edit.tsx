@@ -8,7 +8,7 @@ import { policyTexts } from '../../texts/origin-policy.js';
 import { originsTexts as texts } from '../../texts/origins.js';
 import { ProblemView } from '../../ui/problem.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
-import { readOrigin, type Versioned } from './origin.js';
+import { readOrigin, type Versioned } from './read-origin.js';
 import { PolicyFields, changesOf, members, policyPointers, typedOf, type Member } from './policy-fields.js';
 
 /**

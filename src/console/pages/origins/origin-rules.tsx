@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Schemas } from '../../app/api.js';
 import { t } from '../../app/text.js';
 import { originsTexts as texts } from '../../texts/origins.js';
-import type { Versioned } from './origin.js';
+import type { Versioned } from './read-origin.js';
 import { EditRules } from './rules-edit.js';
 
 const limited = ['subscribers', 'claims', 'types', 'sources', 'subjects'] as const;

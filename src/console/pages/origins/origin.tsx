@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { api, type Schemas } from '../../app/api.js';
 import { useResource } from '../../app/resource.js';
 import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
@@ -11,20 +10,7 @@ import { OriginBlocks } from './origin-blocks.js';
 import { EditPolicy } from './origin-edit.js';
 import { OriginPolicy } from './origin-policy.js';
 import { OriginRules } from './origin-rules.js';
-
-/** An origin with its version, for `If-Match`. */
-export interface Versioned {
-  origin: Schemas['Origin'];
-  etag: string;
-}
-
-export async function readOrigin(name: string, signal?: AbortSignal): Promise<Versioned> {
-  const { data, etag = '' } = await api.GET('/origins/{name}', {
-    params: { path: { name } },
-    ...(signal && { signal }),
-  });
-  return { origin: data, etag };
-}
+import { readOrigin } from './read-origin.js';
 
 export function OneOrigin({ name }: { name: string }) {
   const [isEdited, setEdited] = useState(false);

@@ -11,7 +11,7 @@ import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
 import { Table } from '../../ui/table.js';
-import { readOrigin, type Versioned } from './origin.js';
+import { readOrigin, type Versioned } from './read-origin.js';
 
 type Rules = Schemas['SubscriptionRule'][];
 

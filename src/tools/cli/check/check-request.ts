@@ -4,7 +4,23 @@ import { createLoopbackRequest, isLoopback } from '../../../outbound/loopback-re
 import { createSafeRequest, safeRequestDefaults, type SafeRequest } from '../../../outbound/safe-request.js';
 import { parseSink } from '../../../outbound/sink.js';
 import { sinkTexts } from '../../../base/texts/sinks.js';
-import type { CheckSettings } from './check.js';
+
+export interface CheckSettings {
+  url: string;
+  /** A name that `parseOriginName` accepts. */
+  origin: string;
+  /** Requests per minute; undefined asks for none. */
+  requestedRate: number | undefined;
+  judgement: 'strict' | 'lenient';
+  /** Where the webhook reaches a callback; undefined offers one to a webhook on this machine only. */
+  callbackHost: { host: string; port: number } | undefined;
+  /** PEM of an authority to trust. */
+  ca: string | undefined;
+  allowedNetworks: readonly string[];
+  /** Milliseconds for each request, and for the callback. */
+  timeoutMs: number;
+  userAgent: string;
+}
 
 /**
  * How to ask a webhook, and what a registry would do otherwise. Of a webhook on this machine, or if networks are allowed,

@@ -10,24 +10,7 @@ import type { Verdict } from '../../../consent/verdicts.js';
 import type { Rate } from '../../../consent/rate.js';
 import { isLoopback } from '../../../outbound/loopback-request.js';
 import { startCallbackListener, type CallbackListener, type CallbackReceived } from './callback-listener.js';
-import { prepareRequest } from './check-request.js';
-
-export interface CheckSettings {
-  url: string;
-  /** A name that `parseOriginName` accepts. */
-  origin: string;
-  /** Requests per minute; undefined asks for none. */
-  requestedRate: number | undefined;
-  judgement: 'strict' | 'lenient';
-  /** Where the webhook reaches a callback; undefined offers one to a webhook on this machine only. */
-  callbackHost: { host: string; port: number } | undefined;
-  /** PEM of an authority to trust. */
-  ca: string | undefined;
-  allowedNetworks: readonly string[];
-  /** Milliseconds for each request, and for the callback. */
-  timeoutMs: number;
-  userAgent: string;
-}
+import { prepareRequest, type CheckSettings } from './check-request.js';
 
 /** What is shown while it happens. */
 export interface Observer {

@@ -1,24 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Case, CaseResult, ConformanceProfile, Report, Side } from '../../conformance/case.js';
+import type { ConformanceProfile, Report, Side } from '../../conformance/case.js';
 import { exitCodeOf, exitCodes } from '../../conformance/exit-code.js';
 import { lowestLevels } from '../../conformance/select-cases.js';
 import { UsageError } from '../../../base/errors.js';
 import { flag, text, type Command, type Values } from '../command.js';
-
-/** Common to both sides. */
-export interface ConformanceRun {
-  cases: readonly Case[];
-  profile: ConformanceProfile;
-  timeoutMs: number;
-  env: NodeJS.ProcessEnv;
-}
-
-/** Runs the cases of one side. Throws a UsageError for options that contradict each other. */
-export type RunSide = (
-  run: ConformanceRun,
-  values: Values,
-) => Promise<{ target: string; results: Promise<CaseResult[]> }>;
+import type { RunSide } from './side.js';
 
 const sides: Record<Side, () => Promise<RunSide>> = {
   receiver: async () => (await import('./conformance-receiver.js')).conformanceReceiver,

@@ -10,8 +10,7 @@ import { parseOriginName } from '../../../consent/origin-name.js';
 import { parseRate } from '../../../consent/rate.js';
 import { textIn } from '../../../base/texts/text.js';
 import type { Values } from '../command.js';
-import type { RunSide } from './conformance-command.js';
-import { openIdentity } from './kit-identity.js';
+import { openIdentity, type RunSide } from './side.js';
 
 /** Milliseconds; with the usual time-out, a run without a burst ends within a minute. */
 const usualDeadlineMs = 55_000;

@@ -1,9 +1,8 @@
 import { runSender } from '../../conformance/sender/run-sender.js';
 import { readConfig } from '../../../registry/app/config.js';
 import { UsageError } from '../../../base/errors.js';
-import type { RunSide } from './conformance-command.js';
 import { driveByCommand, driveByHand, killAfterMs } from './drive-sender.js';
-import { openIdentity } from './kit-identity.js';
+import { openIdentity, type RunSide } from './side.js';
 
 /** The end of commands that still run is part of the time. */
 const reserveMs = killAfterMs + 1_000;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'supertest';
-import { openIdentity } from '../../../../src/tools/cli/conformance/kit-identity.js';
+import { openIdentity } from '../../../../src/tools/cli/conformance/side.js';
 import type { Report } from '../../../../src/tools/conformance/case.js';
 import { senderCases } from '../../../../src/tools/conformance/cases.js';
 import { createWebhooks } from '../../../../src/tools/conformance/sender/webhooks.js';

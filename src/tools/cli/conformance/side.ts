@@ -2,7 +2,23 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createAuthority, type Certificate } from '../../conformance/authority.js';
+import type { Case, CaseResult, ConformanceProfile } from '../../conformance/case.js';
 import { openKeyFile } from '../../../base/files/key-file.js';
+import type { Values } from '../command.js';
+
+/** Common to both sides. */
+export interface ConformanceRun {
+  cases: readonly Case[];
+  profile: ConformanceProfile;
+  timeoutMs: number;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Runs the cases of one side. Throws a UsageError for options that contradict each other. */
+export type RunSide = (
+  run: ConformanceRun,
+  values: Values,
+) => Promise<{ target: string; results: Promise<CaseResult[]> }>;
 
 const identity = z.object({ ca: z.string(), cert: z.string(), key: z.string() });
 const tenYears = 3_650;
