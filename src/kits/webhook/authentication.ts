@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { problem, type WebhookResponse } from './exchange.js';
-import type { Delivery } from './delivery.js';
+import { problem, type Delivery, type WebhookResponse } from './exchange.js';
 
 /** One access token, several while they are rotated, or a function that checks the token of a delivery. */
 export type Authenticate =

@@ -6,16 +6,8 @@ import { limits as usualLimits } from '../../base/limits.js';
 import type { createAuthentication } from './authentication.js';
 import { plainEvents, type CloudEvent } from './cloud-event.js';
 import type { Counter } from './counter.js';
-import { problem, type WebhookRequest, type WebhookResponse } from './exchange.js';
+import { problem, type Delivery, type WebhookRequest, type WebhookResponse } from './exchange.js';
 import type { OriginPolicy } from './origin-policy.js';
-
-/** One POST request. */
-export interface Delivery {
-  /** In lower case; empty if the request names no valid one. */
-  origin: string;
-  /** Names in lower case. */
-  headers: Readonly<Record<string, string>>;
-}
 
 /** A response with content: 200, or 201 (webhook specification, section 2.2). `type` is its Content-Type. */
 export interface Content {

@@ -11,6 +11,14 @@ export interface WebhookRequest {
   body(limit: number): Promise<Uint8Array | 'too_large' | 'interrupted'>;
 }
 
+/** One POST request. */
+export interface Delivery {
+  /** In lower case; empty if the request names no valid one. */
+  origin: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+}
+
 export interface WebhookResponse {
   status: number;
   headers: Record<string, string>;

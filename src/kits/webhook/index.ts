@@ -14,7 +14,8 @@ import { createPendingRequests, type CallbackSettings, type Pending } from './pe
 
 export { Gone, RetryLater };
 export type { CloudEvent } from './cloud-event.js';
-export type { Content, Delivery, Receive, Received } from './delivery.js';
+export type { Content, Receive, Received } from './delivery.js';
+export type { Delivery } from './exchange.js';
 export type { WebhookRequest, WebhookResponse } from './exchange.js';
 export type { CallbackOutcome, PendingRequest, PendingStore } from './pending.js';
 export type { Decision } from './origin-policy.js';
