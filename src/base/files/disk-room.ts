@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../until.js';
 import { SetupError } from '../errors.js';
 
 /** Bytes: Postgres allocates 16 MiB at a time for its log, and other programs may write to the same disk. */
@@ -46,7 +46,7 @@ export async function writeWithRoom(
         onRoom(isRoom);
       }
     }
-    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+    await sleep(everyMs, signal);
   }
 }
 

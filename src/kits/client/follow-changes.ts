@@ -1,5 +1,5 @@
+import { LinkedController, sleep } from '../../base/until.js';
 import { AssentError, connectionLost } from './assent-error.js';
-import { pause } from './pause.js';
 import type { Answer, Schemas } from './operations.js';
 
 export type Change = Schemas['Change'];
@@ -54,9 +54,7 @@ export async function* followChanges(feed: Feed, options: FollowOptions): AsyncG
   let retryMs = firstRetryMs;
   while (!signal?.aborted) {
     // One for each connection, so that nothing adds up on the signal of the caller.
-    const connection = new AbortController();
-    const end = () => connection.abort(signal?.reason);
-    signal?.addEventListener('abort', end);
+    const connection = new LinkedController([signal]);
     try {
       const query = { ...(cursor !== undefined && { after: cursor }), ...(origin !== undefined && { origin }) };
       const batches = (isHeldBack ? readPages : readStream)(feed, query, connection);
@@ -73,10 +71,9 @@ export async function* followChanges(feed: Feed, options: FollowOptions): AsyncG
       else if (error instanceof AssentError && !isOutage(error)) throw error;
     } finally {
       connection.abort();
-      signal?.removeEventListener('abort', end);
     }
     onConnection?.('lost');
-    await pause(retryMs * (0.5 + Math.random() / 2), signal).catch(() => undefined);
+    await sleep(retryMs * (0.5 + Math.random() / 2), signal);
     retryMs = Math.min(retryMs * 2, longestRetryMs);
   }
 }

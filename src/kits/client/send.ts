@@ -1,5 +1,5 @@
+import { sleep } from '../../base/until.js';
 import { lostConnection } from './assent-error.js';
-import { pause } from './pause.js';
 
 export type Token = string | (() => string | undefined | Promise<string | undefined>);
 
@@ -50,7 +50,8 @@ export function createSend({ token, fetch, language, userAgent }: SendSettings):
         if (request.signal.aborted) throw error;
         if (isLast || !isRepeatable) throw lostConnection(error);
       }
-      await pause(delayMs, request.signal);
+      await sleep(delayMs, request.signal);
+      request.signal.throwIfAborted();
     }
   };
 }

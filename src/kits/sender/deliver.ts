@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { LinkedController, sleep } from '../../base/until.js';
 import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
 import type { MatchAnswer } from '../../matching/match/match-message.js';
 import type { Door, DoorReply } from '../../outbound/door.js';
@@ -98,7 +98,7 @@ export function createDeliver(settings: DeliverSettings) {
         const { helduntil, message: detail = '' } = permit;
         if (helduntil === undefined) return { sink, outcome: 'denied', detail, attempts };
         if (maxAttempts === 1) return { sink, outcome: 'denied', detail, helduntil, attempts };
-        await sleep(Math.min(longestLookMs, Math.max(50, Date.parse(helduntil) - now())), undefined, { signal });
+        await sleep(Math.min(longestLookMs, Math.max(50, Date.parse(helduntil) - now())), signal);
         continue;
       }
       const reply = await attempt(event, origin, using, signal, permit);
@@ -121,7 +121,7 @@ export function createDeliver(settings: DeliverSettings) {
       }
       // `acquire` waits until the hold ends.
       if (permission(origin, sink).helduntil !== undefined) continue;
-      await sleep(backoffMs(attempts - 1, firstDelayMs, longestDelayMs, random), undefined, { signal });
+      await sleep(backoffMs(attempts - 1, firstDelayMs, longestDelayMs, random), signal);
     }
   }
 
@@ -134,22 +134,13 @@ export function createDeliver(settings: DeliverSettings) {
       throw new TypeError('deliver takes one event in the JSON format.');
     }
     const origin = name.toLowerCase();
-    const over = new AbortController();
-    const end = () => over.abort(caller?.aborted ? caller.reason : closing.reason);
-    for (const signal of [caller, closing]) {
-      if (signal?.aborted) end();
-      signal?.addEventListener('abort', end, { once: true });
-    }
+    const over = new LinkedController([caller, closing]);
     try {
       const results = await Promise.all(sinks.map((to) => deliverTo(event, origin, to, attempts, over.signal)));
       const detail = 'The registry cannot decrypt the credential of this webhook.';
       return [...results, ...withheld.map(({ sink }) => ({ sink, outcome: 'withheld' as const, detail, attempts: 0 }))];
-    } catch (error) {
-      over.abort(error);
-      // An aborted sleep throws its own error, not the signal's reason.
-      throw caller?.aborted ? (caller.reason as Error) : closing.aborted ? (closing.reason as Error) : error;
     } finally {
-      for (const signal of [caller, closing]) signal?.removeEventListener('abort', end);
+      over.abort();
     }
   };
 }

@@ -1,3 +1,4 @@
+import { LinkedController } from '../../base/until.js';
 import { readLines } from './lines.js';
 import type { RegistryClient } from './registry-client.js';
 
@@ -42,10 +43,7 @@ const waitSeconds = 8;
 
 /** Reads Server-Sent Events until the registry ends the stream. Throws HeldBack, and an Error for an empty stream. */
 export async function* readStream({ client, query, signal }: FeedRequest): AsyncGenerator<Batch> {
-  const over = new AbortController();
-  const end = () => over.abort(signal.reason);
-  signal.addEventListener('abort', end);
-  if (signal.aborted) end();
+  const over = new LinkedController([signal]);
   const timer = setTimeout(
     () => over.abort(new HeldBack('No event arrives on the stream. Polling pages instead.')),
     firstMs,
@@ -73,7 +71,7 @@ export async function* readStream({ client, query, signal }: FeedRequest): Async
     throw over.signal.reason instanceof HeldBack ? over.signal.reason : error;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    over.abort();
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
+import { whenAborted } from '../../base/until.js';
 import { firstHoldSeconds, holdSecondsOf } from '../../consent/outcome.js';
 import { presentPermission } from '../../consent/permission.js';
 import { dialects } from '../../matching/filters/dialects.js';
@@ -157,7 +158,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   let closed: Promise<void> | undefined;
 
   async function end(): Promise<void> {
-    settings.signal?.removeEventListener('abort', onAbort);
+    leave();
     closing.abort(new Error('The sender is closed.'));
     const timer = setTimeout(() => last.abort(), closeTimeoutMs);
     const flushed = Promise.all(work).then(() => outcomes.flush(last.signal).catch(onFault));
@@ -170,9 +171,9 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   }
 
   const close = () => (closed ??= end());
-  const onAbort = () => void close();
-  settings.signal?.addEventListener('abort', onAbort, { once: true });
-  if (settings.signal?.aborted) await close();
+  let leave = () => {};
+  leave = whenAborted([settings.signal], () => void close());
+  await closed;
 
   return {
     ready: (maxAgeMs = Infinity) => sync.ready(maxAgeMs),

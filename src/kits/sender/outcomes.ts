@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep, until } from '../../base/until.js';
 import { RegistryRefusal, backoffMs, type RegistryClient } from './registry-client.js';
 
 /** A webhook's response to a delivery. */
@@ -75,17 +75,6 @@ export function createOutcomes(
     onFault(new Error(`More than ${maxKept} outcomes are queued. The oldest ones are dropped.`));
   }
 
-  /** Resolves at the next report, or when the signal fires. */
-  function nextReport(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      wake = () => {
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      signal.addEventListener('abort', wake);
-    });
-  }
-
   async function send(signal: AbortSignal): Promise<void> {
     while (underWay !== undefined || kept.length > 0) {
       underWay ??= { idempotencyKey: randomUUID(), body: take(batchSize) };
@@ -131,9 +120,11 @@ export function createOutcomes(
 
     async run(signal) {
       for (let failures = 0; !signal.aborted;) {
-        if (kept.length === 0 && underWay === undefined) await nextReport(signal);
+        if (kept.length === 0 && underWay === undefined) {
+          await until(new Promise<void>((resolve) => (wake = resolve)), { signals: [signal] });
+        }
         const delayMs = backoffMs(failures, collectMs, longestDelayMs, random);
-        await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+        await sleep(delayMs, signal, { ref: false });
         try {
           await send(signal);
           failures = 0;

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { whenAborted } from '../../base/until.js';
 import {
   available,
   createBucket,
@@ -185,14 +186,15 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
         };
         const settled = <T>(settle: (value: T) => void) => {
           return (value: T) => {
-            signal?.removeEventListener('abort', leave);
+            stopListening();
             settle(value);
           };
         };
         const waiter: Waiter = { give: settled(resolve), refuse: settled(reject) };
         // Hundreds of callers may share one signal; that is not a leak.
         if (signal !== undefined) setMaxListeners(0, signal);
-        signal?.addEventListener('abort', leave, { once: true });
+        let stopListening = () => {};
+        stopListening = whenAborted([signal], leave);
         bucket.waiting.add(waiter);
         serve(bucket);
       });

@@ -1,4 +1,5 @@
 import { Agent, request, type Dispatcher } from 'undici';
+import { until } from '../../base/until.js';
 import type { Fault } from '../../base/errors.js';
 import type { EventRequest } from '../../events/read-events.js';
 
@@ -130,8 +131,12 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
   }
 
   async function bearer(isFresh: boolean, signal: AbortSignal | undefined): Promise<string> {
-    if (isFresh || kept === undefined) kept = await unlessAborted(async () => token(), signal);
-    return kept;
+    if (!isFresh && kept !== undefined) return kept;
+    signal?.throwIfAborted();
+    // The host's function may never settle.
+    const fresh = await until((async () => token())(), { signals: [signal] });
+    signal?.throwIfAborted();
+    return (kept = fresh as string);
   }
 
   return {
@@ -154,18 +159,6 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
 /** The start of the monotonic clock in wall-clock time. It changes when the wall clock is adjusted. */
 function startOfClock(): number {
   return Date.now() - performance.now();
-}
-
-/** The host's function may never settle. */
-function unlessAborted<T>(call: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const leave = () => reject(signal?.reason as Error);
-    signal?.addEventListener('abort', leave, { once: true });
-    void call()
-      .then(resolve, reject)
-      .finally(() => signal?.removeEventListener('abort', leave));
-  });
 }
 
 function linesOfEvent({ headers }: EventRequest): Record<string, string> {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../base/until.js';
 import type { Replica } from '../../matching/replica/replica.js';
 import { ageIn, HeldBack, isStreamThrough, readPage, readStream, silenceMs, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
@@ -217,7 +217,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
         }
         const delayMs = backoffMs(failures, firstDelayMs, longestDelayMs, random);
         failures += 1;
-        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+        await sleep(delayMs, signal);
       }
       ended = signal.reason as Error;
       for (const one of waiting) one.reject(ended);

@@ -2,6 +2,7 @@ import { lookup as resolveName, type LookupAddress } from 'node:dns';
 import { request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { whenAborted } from '../../base/until.js';
 import { formatRate, type Rate } from '../../consent/rate.js';
 import type { Callback, CallbackGuard } from './callback-url.js';
 
@@ -66,12 +67,10 @@ export function callCallback(
     const stop = (why: string) => request.destroy(new Error(why));
     const timer = setTimeout(() => stop(`there was no response within ${deadlineMs} ms`), deadlineMs);
     timer.unref();
-    const close = () => stop('the webhook was closed');
-    signal.addEventListener('abort', close, { once: true });
-    if (signal.aborted) close();
+    const leave = whenAborted([signal], () => stop('the webhook was closed'));
     const settle = (result: CallResult) => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', close);
+      leave();
       resolve(result);
     };
     request.on('error', (error) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../base/until.js';
 import type { Rate } from '../../consent/rate.js';
 import { callCallback, type CallSettings } from './call-callback.js';
 import { createCallbackGuard, type CallbackRules } from './callback-url.js';
@@ -135,7 +135,7 @@ export function createPendingRequests(settings: CallbackSettings, onFault: (erro
         complain(`it expired, and at last ${result.detail}`);
         return 'expired';
       }
-      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(waitMs, signal, { ref: false });
     }
   }
 

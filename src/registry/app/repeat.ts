@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../base/until.js';
 
 /** Runs the work after the first pause, then repeats it until the signal fires. */
 export async function repeat(
@@ -8,7 +8,7 @@ export async function repeat(
   onFault: (error: unknown) => void,
   firstMs = 0,
 ): Promise<void> {
-  const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
+  const pause = (ms: number) => sleep(ms, signal);
   if (firstMs > 0) await pause(firstMs);
   while (!signal.aborted) {
     await work().catch((error: unknown) => signal.aborted || onFault(error));

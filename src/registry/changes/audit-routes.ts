@@ -1,3 +1,4 @@
+import { LinkedController } from '../../base/until.js';
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import type { Call, Handlers } from '../http/handler.js';
@@ -5,7 +6,6 @@ import { pageHeaders, pageOf, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { isUuid } from '../../base/files/ids.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
-import { endOf } from './end-of.js';
 import { createAuditReader, placeOf, type AuditEntry, type AuditFilter, type AuditPlace } from './read-audit.js';
 import type { Write } from './snapshot.js';
 
@@ -22,12 +22,15 @@ export function auditRoutes({ database, readers, stopping }: Context): Handlers<
       const mediaType = preferred('application/json', 'application/jsonl', 'text/csv');
       if (mediaType === 'application/jsonl' || mediaType === 'text/csv') {
         readers.admit('export', principal.tenant, signal);
-        const over = endOf(signal, stopping, Math.min(exportMs, principal.tokenExpiresAt - Date.now()));
+        const over = new LinkedController(
+          [signal, stopping],
+          Math.min(exportMs, principal.tokenExpiresAt - Date.now()),
+        );
         return {
           status: 200,
           mediaType,
           headers,
-          stream: (write) => writeExport(audit.readAll(filter), mediaType === 'text/csv', write, over),
+          stream: (write) => writeExport(audit.readAll(filter), mediaType === 'text/csv', write, over.signal),
         };
       }
       const limit = query.limit ?? 50;

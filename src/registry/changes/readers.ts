@@ -1,3 +1,4 @@
+import { whenAborted } from '../../base/until.js';
 import { RegistryError } from '../../base/errors.js';
 
 /** The current readers. Each needs a connection and some memory, so their number is limited. */
@@ -69,8 +70,7 @@ export function createReaders(limits: ReaderLimits): Readers {
         if (left > 0) byOne.set(one, left);
         else byOne.delete(one);
       };
-      if (signal.aborted) leave();
-      else signal.addEventListener('abort', leave, { once: true });
+      whenAborted([signal], leave);
     },
     count: (kind) => counts[kind],
   };

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { LinkedController, sleep } from '../../base/until.js';
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import { brokenParameters } from '../../base/contract/contract.js';
@@ -6,7 +6,6 @@ import { ageHeader, type Call, type Handlers } from '../http/handler.js';
 import { parseOriginName } from '../../consent/origin-name.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import { auditRoutes } from './audit-routes.js';
-import { endOf } from './end-of.js';
 import { createFeed, type Page, type Reader } from './feed.js';
 import type { FeedScope } from './log.js';
 import { writeSnapshot, type Write } from './snapshot.js';
@@ -44,18 +43,19 @@ export function routes(context: Context): Handlers<'getChanges' | 'getSnapshot' 
       if (isStream) {
         admit('stream', scope, signal);
         const reader = await feed.open(scope, lastEvent ?? query.after, place);
-        const over = endOf(signal, stopping, principal.tokenExpiresAt - Date.now());
+        const over = new LinkedController([signal, stopping], principal.tokenExpiresAt - Date.now());
         return {
           status: 200,
           mediaType: 'text/event-stream',
           headers: { ...headers, 'X-Accel-Buffering': 'no' },
-          stream: (write) => sendEvents(context, reader, write, over),
+          stream: (write) => sendEvents(context, reader, write, over.signal),
         };
       }
       const waitMs = Math.min((query.wait ?? 0) * 1_000, principal.tokenExpiresAt - Date.now());
       if (waitMs > 0) admit('poll', scope, signal);
       const reader = await feed.open(scope, query.after, place);
-      const page = await readWithin(reader, query.limit ?? defaultLimit, waitMs, endOf(signal, stopping));
+      const over = new LinkedController([signal, stopping]);
+      const page = await readWithin(reader, query.limit ?? defaultLimit, waitMs, over.signal);
       const changes = page.changes.map(({ json }) => json).join();
       return {
         status: 200,
@@ -67,12 +67,12 @@ export function routes(context: Context): Handlers<'getChanges' | 'getSnapshot' 
     getSnapshot: async (call) => {
       const scope = scopeOf(call);
       readers.admit('snapshot', call.principal.tenant, call.signal);
-      const over = endOf(call.signal, stopping, snapshotMs);
+      const over = new LinkedController([call.signal, stopping], snapshotMs);
       return {
         status: 200,
         mediaType: 'application/jsonl',
         headers: ageHeader(freshness.ageOfDatabase()),
-        stream: (write) => writeSnapshot(database, scope, write, over, call.query.status === true),
+        stream: (write) => writeSnapshot(database, scope, write, over.signal, call.query.status === true),
       };
     },
   };
@@ -134,7 +134,7 @@ async function sendEvents(
     if (page === 'lost') return;
     if (page === 'away') {
       await heartbeat(true);
-      await sleep(Math.min(heartbeatMs, awayMs), undefined, { signal }).catch(() => undefined);
+      await sleep(Math.min(heartbeatMs, awayMs), signal);
       continue;
     }
     if (page.changes.length > 0) {

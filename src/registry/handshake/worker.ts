@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { until } from '../../base/until.js';
 import type { Adopt, Begun, Claim, Settled } from '../../consent/handshake.js';
 import { isInNetworks } from '../../outbound/address.js';
 import type { SafeRequest } from '../../outbound/safe-request.js';
@@ -127,7 +128,7 @@ export function createWorker(settings: WorkerSettings): Worker {
         if (held > 0) continue;
         // Wait until a place is free or the poll interval is over.
         const anyWork = begun > 0 && running.size > 0 ? Promise.race(running.values()) : undefined;
-        await first(anyWork, pollMs, [signal]);
+        await until(anyWork, { ms: pollMs, signals: [signal] });
       }
       isStopping = true;
       const timer = setTimeout(() => giveUp.abort(), stopMs);
@@ -137,16 +138,16 @@ export function createWorker(settings: WorkerSettings): Worker {
 
     async attend(handshake, waitMs, signals) {
       if (waitMs <= 0 || isStopping) return;
-      const until = performance.now() + waitMs;
+      const endAt = performance.now() + waitMs;
       let isAskedHere = running.has(handshake) || (await claimOne(handshake));
       // Another process may have claimed it, or none yet because its host is busy.
-      while (performance.now() < until && !signals.some(({ aborted }) => aborted)) {
+      while (performance.now() < endAt && !signals.some(({ aborted }) => aborted)) {
         const work = running.get(handshake);
         isAskedHere ||= work !== undefined;
-        const settled = await first(work, Math.min(work ? 500 : 100, until - performance.now()), signals);
+        const settled = await until(work, { ms: Math.min(work ? 500 : 100, endAt - performance.now()), signals });
         if (settled?.state !== undefined && settled.state !== 'due') return;
         // Settled, postponed for longer, or granted by the callback before the webhook responded.
-        if (!(await queue.isOpen(handshake, Math.max(until - performance.now(), 0)))) return;
+        if (!(await queue.isOpen(handshake, Math.max(endAt - performance.now(), 0)))) return;
         // Sent and postponed: the next attempt is later than any client waits.
         if (isAskedHere && !running.has(handshake)) return;
       }
@@ -173,20 +174,4 @@ export function createWorker(settings: WorkerSettings): Worker {
     inFlight: () => running.size,
     secondsSincePoll: () => (performance.now() - polledAt) / 1_000,
   };
-}
-
-/** The result of the work, if it is there before the time is over (milliseconds) and before a signal fires. */
-function first<T>(work: Promise<T> | undefined, ms: number, signals: readonly AbortSignal[]): Promise<T | undefined> {
-  return new Promise((resolve) => {
-    const end = (result?: T) => {
-      clearTimeout(timer);
-      for (const signal of signals) signal.removeEventListener('abort', giveUp);
-      resolve(result);
-    };
-    const giveUp = () => end();
-    const timer = setTimeout(giveUp, Math.max(ms, 1));
-    for (const signal of signals) signal.addEventListener('abort', giveUp);
-    void work?.then(end);
-    if (signals.some(({ aborted }) => aborted)) giveUp();
-  });
 }

@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
+import { whenAborted } from '../../base/until.js';
 import { apiVersion } from '../../base/contract/contract.gen.js';
 
 /**
@@ -142,10 +143,10 @@ function untilDrained(response: ServerResponse, { stallMs, stopping }: StreamSet
       closed();
     };
     const timer = setTimeout(cutOff, stallMs);
-    stopping.addEventListener('abort', cutOff);
+    let leave = () => {};
     const end = (finish: () => void) => {
       clearTimeout(timer);
-      stopping.removeEventListener('abort', cutOff);
+      leave();
       response.off('drain', drained);
       response.off('close', closed);
       finish();
@@ -154,6 +155,6 @@ function untilDrained(response: ServerResponse, { stallMs, stopping }: StreamSet
     const closed = () => end(() => reject(new Error('The client has disconnected.')));
     response.once('drain', drained);
     response.once('close', closed);
-    if (stopping.aborted) cutOff();
+    leave = whenAborted([stopping], cutOff);
   });
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
+import { until } from '../../base/until.js';
 
 export interface Metrics {
   registry: Registry;
@@ -60,8 +60,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
     help: 'How late the oldest due handshake is that could start now; NaN while the database does not respond.',
     registers,
     async collect() {
-      const late = sleep(collectTimeoutMs, NaN, { ref: false });
-      this.set(await Promise.race([lagSeconds().catch(() => NaN), late]));
+      const lag = lagSeconds().catch(() => NaN);
+      this.set((await until(lag, { ms: collectTimeoutMs, ref: false })) ?? NaN);
     },
   });
   new Gauge({

@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { Registry } from 'prom-client';
+import { until } from '../../base/until.js';
 import { RegistryError } from '../../base/errors.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { problemOf } from '../http/problem.js';
@@ -90,15 +91,12 @@ export function createStartingApp(): Express {
 
 /** What is wrong, without the cause: causes are for the log. */
 async function failureOf(check: ReadinessCheck, timeoutMs: number): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => (timer = setTimeout(resolve, timeoutMs, 'no answer in time')));
-  try {
-    return await Promise.race([check(), late]);
-  } catch {
-    return 'failed';
-  } finally {
-    clearTimeout(timer);
-  }
+  const work = check().then(
+    (failure) => ({ failure }),
+    () => ({ failure: 'failed' }),
+  );
+  const result = await until(work, { ms: timeoutMs });
+  return result === undefined ? 'no answer in time' : result.failure;
 }
 
 /** Health, with the conditions for receiving requests, and the metrics. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../base/until.js';
 import { version } from '../../base/version.js';
 import type { Context } from '../context.js';
 import type { Handlers } from '../http/handler.js';
@@ -10,8 +10,10 @@ const patienceMs = 2_000;
 export function routes({ config, database, follower, freshness, queue }: Context): Handlers<'getHealth'> {
   return {
     getHealth: async () => {
-      const late = sleep(patienceMs, undefined, { ref: false });
-      const secondsLate = await Promise.race([queue.lagSeconds().catch(() => undefined), late]);
+      const secondsLate = await until(
+        queue.lagSeconds().catch(() => undefined),
+        { ms: patienceMs, ref: false },
+      );
       const secondsBehind = freshness.secondsBehind();
       const revision = follower.position()?.toString();
       return {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { LinkedController, sleep } from '../../base/until.js';
 
 export interface ListenSettings {
   databaseUrl: string;
@@ -21,9 +21,8 @@ export async function listen(settings: ListenSettings, signal: AbortSignal): Pro
   const { databaseUrl, channel, onWake, onConnect, onFault } = settings;
   while (!signal.aborted) {
     let client: pg.Client | undefined;
-    const over = new AbortController();
+    const over = new LinkedController([signal]);
     const end = () => over.abort();
-    signal.addEventListener('abort', end);
     try {
       // Throws if a file in the URL is missing, for example while certificates are being replaced.
       client = new pg.Client({
@@ -39,15 +38,15 @@ export async function listen(settings: ListenSettings, signal: AbortSignal): Pro
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
       onConnect();
       while (!over.signal.aborted) {
-        await sleep(heartbeatMs, undefined, { signal: over.signal }).catch(() => undefined);
+        await sleep(heartbeatMs, over.signal);
         if (!over.signal.aborted) await client.query('select 1');
       }
     } catch (error) {
       if (!signal.aborted) onFault(error);
     }
-    signal.removeEventListener('abort', end);
+    end();
     // Not awaited: a connection that hangs does not end.
     void client?.end().catch(() => undefined);
-    if (!signal.aborted) await sleep(500, undefined, { signal }).catch(() => undefined);
+    await sleep(500, signal);
   }
 }

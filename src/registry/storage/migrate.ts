@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../base/until.js';
 import { SetupError } from '../../base/errors.js';
 import { sqlState } from './database-errors.js';
 import type { Database, Session } from './database.js';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { sleep } from '../../base/until.js';
 
 type Callback = (error: Error | undefined, client: pg.PoolClient | undefined, release: () => void) => void;
 
@@ -74,7 +74,7 @@ export class WatchedPool extends pg.Pool {
       const isThere = await line.isThere();
       if (!signal.aborted && !isThere && !this.#isAway) this.#leave();
       this.#isAway = !isThere;
-      await sleep(isThere ? beatMs : beatMs / 2, undefined, { signal }).catch(() => undefined);
+      await sleep(isThere ? beatMs : beatMs / 2, signal);
     }
     line.hangUp();
   }
@@ -122,11 +122,9 @@ function createLine(connectionString: string) {
     hangUp,
     async isThere(): Promise<boolean> {
       const over = new AbortController();
-      const pause = (ms: number) => sleep(ms, false, { signal: over.signal });
       // The second pause is for a response that has arrived but was not read yet because the process was busy.
-      const late = pause(patienceMs).then(() => pause(patienceMs / 3));
-      late.catch(() => undefined);
-      const isThere = await Promise.race([ask(over.signal).then(yes, isAnswer), late]);
+      const late = sleep(patienceMs, over.signal).then(() => sleep(patienceMs / 3, over.signal));
+      const isThere = await Promise.race([ask(over.signal).then(yes, isAnswer), late.then(() => false)]);
       over.abort();
       if (!isThere) hangUp();
       return isThere;

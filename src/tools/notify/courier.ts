@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../base/until.js';
 import type { DeliveryResult, Sender } from '../../kits/sender/index.js';
 import { backoffMs } from '../../kits/sender/registry-client.js';
 import type { Entry, Outbox } from './outbox.js';
@@ -83,7 +83,7 @@ export function createCourier(settings: CourierSettings): Courier {
         const usualMs = backoffMs(failures, firstDelayMs, longestDelayMs, Math.random);
         failures += 1;
         const delayMs = outcome.afterMs === undefined ? usualMs : Math.min(outcome.afterMs, longestLookMs);
-        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+        await sleep(delayMs, signal);
         continue;
       }
       failures = 0;

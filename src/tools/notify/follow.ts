@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { GrantState } from '../../matching/replica/state.js';
+import { sleep } from '../../base/until.js';
 import { readPage, silenceMs } from '../../kits/sender/feed.js';
 import { readLines, type Checkpoint, type SnapshotLine } from '../../kits/sender/lines.js';
 import { backoffMs, RegistryRefusal, type RegistryClient } from '../../kits/sender/registry-client.js';
@@ -105,7 +105,7 @@ export async function follow(settings: FollowSettings, signal: AbortSignal): Pro
       onFault(error);
       mustCompare ||= error instanceof RegistryRefusal && (error.status === 410 || error.status === 400);
       const delayMs = backoffMs(failures, firstDelayMs, longestDelayMs, random);
-      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      await sleep(delayMs, signal);
       failures += 1;
     }
   }

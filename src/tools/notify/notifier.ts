@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
+import { LinkedController, sleep, until } from '../../base/until.js';
 import { SetupError } from '../../base/errors.js';
 import { createSender, RegistryError, type DoorSettings } from '../../kits/sender/index.js';
 import { createRegistryClient } from '../../kits/sender/registry-client.js';
@@ -45,10 +45,7 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
     (_, owner) => new SetupError(`Process ${owner} sends notices from ${folder}.`),
   );
   const addresses = registry.map((address) => address.href);
-  const ending = new AbortController();
-  const end = () => ending.abort(signal.reason);
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
+  const ending = new LinkedController([signal]);
   const outbox = await openOutbox(folder, onFault);
   const client = createRegistryClient({ addresses: registry, token, ca });
   const kit = { registry: addresses, token, ca, instance: 'notify', door: settings.door, onFault };
@@ -87,7 +84,10 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
   async function untilCurrent(revision: string): Promise<void> {
     const probe = eventOf({ ...example, origin }, settings);
     const known = () => BigInt(sender.match(probe, { origin }).revision || 0);
-    while (known() < BigInt(revision)) await sleep(lookMs, undefined, { signal: ending.signal });
+    while (known() < BigInt(revision)) {
+      await sleep(lookMs, ending.signal);
+      ending.signal.throwIfAborted();
+    }
   }
 
   const courier = createCourier({
@@ -98,18 +98,13 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
     signal: ending.signal,
   });
   try {
-    const stop = new Promise<void>((resolve) => {
-      if (ending.signal.aborted) resolve();
-      ending.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    await Promise.race([sender.ready(0), stop]);
+    await until(sender.ready(0), { signals: [ending.signal] });
     if (!ending.signal.aborted) {
       checkOrigin(() => sender.match(eventOf({ ...example, origin }, settings), { origin }));
       courier.add(outbox.pending());
       await follow({ client, outbox, hand, onFault, random: Math.random }, ending.signal);
     }
   } finally {
-    signal.removeEventListener('abort', end);
     ending.abort(new Error('The notifier stops.'));
     await courier.stopped();
     await Promise.all([sender.close(), client.close()]);

@@ -1,3 +1,4 @@
+import { until } from '../../../base/until.js';
 import type { RejectedCallback } from '../../../consent/handshake.js';
 import { hashCallbackKey, isSameHash } from '../../../registry/handshake/attempt.js';
 import { callbackUnknown, readConsent } from '../../../registry/handshake/callback-consent.js';
@@ -73,14 +74,9 @@ export function rememberCallback({ id, sink, origin, requestedRate }: Remembered
     rejectionOf: (error: object | undefined) => (error === undefined ? undefined : rejections.get(error)),
     expect: (hash: Uint8Array) => void (keyHash = hash),
     outcome: () => outcome,
-    decided: (ms: number) =>
-      new Promise<void>((resolve) => {
-        if (outcome !== undefined) return resolve();
-        const timer = setTimeout(resolve, ms);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      }),
+    async decided(ms: number) {
+      const decision = new Promise<void>((resolve) => (wake = resolve));
+      if (outcome === undefined) await until(decision, { ms });
+    },
   };
 }

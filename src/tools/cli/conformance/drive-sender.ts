@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until, whenAborted } from '../../../base/until.js';
 import type { Assignment, Drive } from '../../conformance/sender/run-sender.js';
 import { UsageError } from '../../../base/errors.js';
 
@@ -30,7 +30,7 @@ export function driveByCommand(command: string, caFile: string, env: NodeJS.Proc
       interrupted = name;
       kill('SIGKILL');
     };
-    signal.addEventListener('abort', stop, { once: true });
+    const leave = whenAborted([signal], stop);
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
     const ends = new Map<string, string[]>();
     const work = assignments.map(async (assignment) => {
@@ -46,7 +46,7 @@ export function driveByCommand(command: string, caFile: string, env: NodeJS.Proc
     } finally {
       kill('SIGKILL');
       clearTimeout(killing);
-      signal.removeEventListener('abort', stop);
+      leave();
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
     }
     if (interrupted !== undefined) throw new Error(`The run was ended by ${interrupted}.`);
@@ -64,10 +64,7 @@ export function driveByHand(caFile: string, input: Readable, write: (text: strin
       if (instance === 1) write(`  ${url}\n    ${does}; ${events} events${from}\n`);
     }
     write('\nPress Enter when the sender has nothing more to send.\n');
-    const isDone = await new Promise<boolean>((resolve) => {
-      input.once('data', () => resolve(true));
-      signal.addEventListener('abort', () => resolve(false), { once: true });
-    });
+    const isDone = (await until(once(input, 'data'), { signals: [signal] })) !== undefined;
     input.pause();
     return new Map(isDone ? assignments.map(({ url }) => [url, 'The sender was done.']) : []);
   };
@@ -89,7 +86,7 @@ async function execute([program = '', ...args]: string[], env: NodeJS.ProcessEnv
   // What it has left behind, which may hold the pipes.
   killGroup(group, 'SIGKILL');
   groups.delete(group);
-  await Promise.race([closed, sleep(killAfterMs, undefined, { ref: false })]);
+  await until(closed, { ms: killAfterMs, ref: false });
   child.stdout.destroy();
   child.stderr.destroy();
   const last = output.trim().split('\n').at(-1) ?? '';

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../../base/until.js';
 import type { Narrator } from './narrate.js';
 import type { HttpResponse, Scene } from './scene.js';
 
@@ -210,7 +210,8 @@ async function follow(scene: Scene, id: string, until: (now: SubscriptionBody) =
   for (;;) {
     const { body } = await scene.ask('consumer', 'GET', `/v1/subscriptions/${id}`);
     if (until(body as SubscriptionBody)) return body as SubscriptionBody;
-    await sleep(100, undefined, { signal });
+    await sleep(100, signal);
+    signal.throwIfAborted();
   }
 }
 

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { pause } from '../../../kits/client/pause.js';
+import { sleep } from '../../../base/until.js';
 import { UsageError } from '../../../base/errors.js';
 import { write, type Io } from '../command.js';
 import { readCredentials, writeCredentials, type Login } from './credentials-file.js';
@@ -37,7 +37,8 @@ export async function login(url: string, { issuer, clientid, scope }: IssuerChoi
   const endsAt = Date.now() + device.expires_in * 1_000;
   let intervalMs = (device.interval ?? usualIntervalSeconds) * 1_000;
   while (Date.now() < endsAt) {
-    await pause(intervalMs, signal);
+    await sleep(intervalMs, signal);
+    signal.throwIfAborted();
     const response = await oauth.deviceCodeGrantRequest(server, client, oauth.None(), device.device_code, options);
     try {
       const tokens = await oauth.processDeviceCodeResponse(server, client, response);

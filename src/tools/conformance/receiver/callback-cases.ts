@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sleep } from '../../../base/until.js';
 import { parseRate } from '../../../consent/rate.js';
 import type { Finding } from '../case.js';
 import type { CallbackCall, CallbackHost } from './callback-host.js';
@@ -125,7 +126,7 @@ export const callbackCases = {
       answered.abort();
     });
     if (await offer.called(session.timeoutMs, answered.signal)) {
-      await sleep(quietMs, undefined, { signal: answered.signal }).catch(() => undefined);
+      await sleep(quietMs, answered.signal);
       // After a pause of this machine, the response may have arrived and not be read.
       for (let turn = 0; turn < 20 && !isAnswered; turn += 1) await nextTurn();
       isLate = !isAnswered;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { whenAborted } from '../../../base/until.js';
 import { isLoopback } from '../../../outbound/loopback-request.js';
 import type { Certificate } from '../authority.js';
 import { linesOfHead, listen } from '../listen.js';
@@ -84,14 +85,15 @@ export async function startCallbackHost({ host, port, certificate }: CallbackHos
           new Promise((resolve) => {
             const settle = (isCalled: boolean) => {
               clearTimeout(timer);
-              signal?.removeEventListener('abort', stop);
+              leave();
               resolve(isCalled);
             };
             const stop = () => settle(offer.calls.length > 0);
             const timer = setTimeout(stop, withinMs);
-            if (offer.calls.length > 0 || signal?.aborted) return stop();
-            signal?.addEventListener('abort', stop, { once: true });
+            let leave = () => {};
+            if (offer.calls.length > 0) return stop();
             wake.push(settle);
+            leave = whenAborted([signal], stop);
           }),
       };
       offers.set(key, { offer, untilAnswered, wake });

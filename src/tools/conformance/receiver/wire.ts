@@ -1,5 +1,6 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { whenAborted } from '../../../base/until.js';
 import { linesOfHead } from '../listen.js';
 import { recordBytes } from '../record-bytes.js';
 
@@ -77,7 +78,7 @@ export function exchange(wire: WireRequest, { ca, timeoutMs, signal }: WireSetti
     });
     const settle = (failure: string) => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
+      leave();
       request.destroy();
       const asked = headOf(bytes.sent) ?? unsentHead(wire.method, target, lines);
       if (answer === undefined) duration = performance.now() - startedAt;
@@ -89,10 +90,9 @@ export function exchange(wire: WireRequest, { ca, timeoutMs, signal }: WireSetti
         duration: Math.round(duration),
       });
     };
-    const stop = () => settle('the run was over');
     const timer = setTimeout(() => settle(`no response within ${timeoutMs / 1_000} s`), timeoutMs);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
+    let leave = () => {};
+    leave = whenAborted([signal], () => settle('the run was over'));
 
     request.once('socket', (socket) => recordBytes(socket, bytes));
     request.on('error', (error) => settle(error.message || String((error as NodeJS.ErrnoException).code)));

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
+import { sleep, until } from '../../../base/until.js';
 import { isAsking, isDelivery, linesOf, type CallbackCall, type Exchange, type Reply } from './exchange.js';
 import { accepted, type Stage, type Webhook } from './webhooks.js';
 
@@ -57,7 +57,7 @@ export async function untilNothingSince(
   let looks = 0;
   while (looks < quietLooks) {
     if (performance.now() > endAt || signal.aborted) return false;
-    await sleep(quietMs / quietLooks, undefined, { signal }).catch(() => undefined);
+    await sleep(quietMs / quietLooks, signal);
     looks = last() === since ? looks + 1 : 0;
     since = last();
   }
@@ -110,7 +110,7 @@ export function createPlay(played: Played, scene: Scene): (exchange: Exchange) =
           }
         });
       later(() => calling);
-      await Promise.race([calling, sleep(callPatienceMs, undefined, { signal, ref: false }).catch(() => undefined)]);
+      await until(calling, { ms: callPatienceMs, signals: [signal], ref: false });
     },
   };
 
