@@ -2,7 +2,7 @@ import { nextTexts } from '../base/texts/handshakes.js';
 import { noticeTexts } from '../base/texts/notices.js';
 import { statusTexts } from '../base/texts/status.js';
 import type { VerdictText } from '../base/texts/verdicts.js';
-import type { Basis } from './grant.js';
+import type { Basis } from './decision.js';
 import { verdicts, type FixedBy, type Verdict } from './verdicts.js';
 
 /** Where a subscription stands. The view `subscription_status` decides, with the reason; nothing else does. */

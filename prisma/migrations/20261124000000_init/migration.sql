@@ -411,6 +411,58 @@ end;
 
 -- 2 Views -----------------------------------------------------------------------------------------------------------
 
+-- May this origin send to this sink now? The reasons and their order are those of standingOf and denialOf in
+-- src/consent/decision.ts; test/consent/decision.test.ts holds both to the same answers. Postgres inlines these functions
+-- because each argument that can be a query is used once.
+
+-- Where a grant stands: what ended or revoked it, then a block, then its expiry. Null without a grant.
+create function grant_standing(state text, isblocked boolean, expiresat timestamptz, moment timestamptz) returns text
+language sql immutable
+return case
+  when state = 'live' then case when isblocked then 'blocked' when expiresat <= moment then 'expired' else 'live' end
+  else state
+end;
+
+-- Why the origin may not send; null if it may. `subscriptions` of the pair: one is `open`, those that have not ended are
+-- `suspended`, all have `ended`, or there is `none`. An agreement needs none.
+create function delivery_denial(standing text, subscriptions text, basis text, helduntil timestamptz, moment timestamptz)
+returns text
+language sql immutable
+return coalesce(
+  nullif(coalesce(standing, 'no_grant'), 'live'),
+  case subscriptions
+    when 'suspended' then 'suspended'
+    when 'ended' then case when basis <> 'agreement' then 'ended' end
+    when 'none' then case when basis <> 'agreement' then 'suspended' end
+  end,
+  case when helduntil > moment then 'held' end
+);
+
+-- The decision for each pair that has a grant. Nearly every pair has a subscription without an end that is not suspended.
+create view pair_permission as
+select g.tenant, g.origin, g.sink, g.allowedrate, g.helduntil,
+  delivery_denial(
+    grant_standing(g.state, exists (
+      select from block b
+      where b.tenant in (g.tenant, '*') and blocks_pair(b.kind, b.value, g.origin, g.sink, g.address)
+    ), g.expiresat, now()),
+    case when exists (
+      select from subscription s
+      where s.origin = g.origin and s.sink = g.sink and s.suspendedat is null and s.endsat is null and s.endedat is null
+        and s.subscriber <> all (array(select value from block where tenant in (g.tenant, '*') and kind = 'subscriber'))
+    ) then 'open' else (
+      select case when bool_or(isopen) then 'open' when bool_or(not hasended) then 'suspended' when count(*) > 0 then 'ended' else 'none' end
+      from (
+        select coalesce(s.endsat <= now(), false) as hasended,
+          s.suspendedat is null and coalesce(s.endsat > now(), true)
+            and s.subscriber <> all (array(select value from block where tenant in (g.tenant, '*') and kind = 'subscriber')) as isopen
+        from subscription s where s.origin = g.origin and s.sink = g.sink and s.endedat is null
+      ) each
+    ) end,
+    g.basis, g.helduntil, now()
+  ) as denial
+from "grant" g;
+
 -- Where a subscription stands, derived from its own state, the grant of its pair and its latest handshake. A renewal
 -- belongs to the pair, not to one subscription, and counts for all of them. What was said of an earlier sink or origin
 -- counts no longer. A webhook that answered a delivery with 410 is retired, until a handshake says something else. A
@@ -452,14 +504,14 @@ from (
     g.expiresat,
     g.renewat,
     greatest(0, floor(extract(epoch from g.expiresat - now())))::float8 as secondsleft,
-    s.endedat is not null or coalesce(s.endsat <= now(), false) as isended,
+    d.isended,
     b.block,
+    d.denial,
     case
-      when s.endedat is not null or s.endsat <= now() then 'expired'
-      when b.block is not null then 'blocked'
-      when s.suspendedat is not null then 'suspended'
-      when g.state = 'live' and g.expiresat > now() then 'active'
-      when g.state = 'revoked' then 'refused'
+      when d.denial is null then 'active'
+      when d.isended then 'expired'
+      when d.denial in ('blocked', 'suspended') then d.denial
+      when d.denial = 'revoked' then 'refused'
       when h.state in ('due', 'asking', 'waiting') then 'pending'
       when g.state = 'ended' and g.endreason = 'target_gone' and (h.finishedat is null or h.finishedat <= g.endedat) then 'retired'
       when g.state = 'live' and (h.state = 'granted' or h.reason = 'renewal' or h.state is null) then 'expired'
@@ -488,6 +540,16 @@ from (
       and (blocks_pair(kind, value, s.origin, s.sink, g.address) or (kind = 'subscriber' and value = s.subscriber))
     order by block.id limit 1
   ) b on true
+  -- Why it gets nothing: its own reasons before those of the grant, which it shares. Null if it gets what it matches.
+  cross join lateral (
+    select isended, case
+      when isended then 'ended'
+      when b.block is not null then 'blocked'
+      when s.suspendedat is not null then 'suspended'
+      else delivery_denial(grant_standing(g.state, false, g.expiresat, now()), 'open', g.basis, null, now())
+    end as denial
+    from (select s.endedat is not null or coalesce(s.endsat <= now(), false) as isended) ends
+  ) d
 ) known;
 
 -- What the log tells about, as it is now: one line of a snapshot each, and what a change carries.
@@ -514,15 +576,16 @@ from subscription s, lateral (
 ) known
 where s.endedat is null;
 
--- Times as everywhere else: clients that hold the contract's date-time to `Z` refuse `+00:00`.
+-- Readers compare `expiresat`, because nothing is logged when it passes. Times as everywhere else: clients that hold the
+-- contract's date-time to `Z` refuse `+00:00`.
 create view grant_state as
 select g.id, g.origin, g.sink, g.tenant, row_to_json(known) as state
 from "grant" g, lateral (
   select g.id, g.origin, g.sink,
-    case when g.state = 'live' and exists (
+    grant_standing(g.state, exists (
       select from block b where b.tenant in (g.tenant, '*') and b.kind in ('sink', 'host', 'domain', 'network')
         and blocks_pair(b.kind, b.value, g.origin, g.sink, g.address)
-    ) then 'blocked' else g.state end as state,
+    ), 'infinity', now()) as state,
     g.basis, g.allowedrate,
     to_char(g.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat,
     to_char(g.helduntil at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as helduntil
@@ -622,44 +685,19 @@ declare
   need integer;
   wait float8;
   fullat timestamptz;
-  -- Of the pair: all whose end is not recorded, those whose end has not passed, and of these the ones that are not
-  -- suspended and name an end.
-  subscriptions bigint;
-  present_subscriptions bigint;
-  open_subscriptions bigint;
-  blocked_subscribers text[];
   -- Which history of the database this is, and when its server last began with what was on the disk.
   present_history uuid;
   begunat timestamptz;
 begin
   granted := 0;
   isfirst := false;
-  select * into permit from "grant" g where g.origin = for_origin and g.sink = for_sink and g.tenant = by_tenant;
+  select * into permit from pair_permission p where p.origin = for_origin and p.sink = for_sink and p.tenant = by_tenant;
   if not found then denial := 'no_grant'; return; end if;
-  if permit.state <> 'live' then denial := permit.state; return; end if;
-  if exists (select from block b where b.tenant in (by_tenant, '*') and blocks_pair(b.kind, b.value, for_origin, for_sink, permit.address))
-  then denial := 'blocked'; return; end if;
-  if permit.expiresat <= coalesce(moment, clock_timestamp()) then denial := 'expired'; return; end if;
-  select coalesce(array_agg(b.value), '{}') into blocked_subscribers
-  from block b where b.tenant in (by_tenant, '*') and b.kind = 'subscriber';
-  if not exists (select from subscription s where s.origin = for_origin and s.sink = for_sink and s.suspendedat is null
-      and s.endsat is null and s.endedat is null and s.subscriber <> all (blocked_subscribers))
-  then
-    -- As KnownPairs.denial in src/matching/replica/known-pairs.ts. A subscription whose end has passed counts no more.
-    select count(*), count(*) filter (where s.endsat is null or s.endsat > coalesce(moment, clock_timestamp())),
-      count(*) filter (where s.suspendedat is null and s.subscriber <> all (blocked_subscribers)
-        and (s.endsat is null or s.endsat > coalesce(moment, clock_timestamp())))
-    into subscriptions, present_subscriptions, open_subscriptions
-    from subscription s where s.origin = for_origin and s.sink = for_sink and s.endedat is null;
-    if open_subscriptions = 0 and (permit.basis <> 'agreement' or present_subscriptions > 0) then
-      denial := case when present_subscriptions = 0 and subscriptions > 0 then 'ended' else 'suspended' end;
-      return;
-    end if;
-  end if;
+  if permit.denial <> 'held' then denial := permit.denial; return; end if;
   rate := permit.allowedrate;
-  if permit.helduntil > coalesce(moment, clock_timestamp()) then
+  if permit.denial = 'held' then
     held := permit.helduntil;
-    retryafter := extract(epoch from held - coalesce(moment, clock_timestamp()));
+    retryafter := extract(epoch from held - now());
     return;
   end if;
   if rate = '*' then granted := wanted; return; end if;

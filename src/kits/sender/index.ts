@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { whenAborted } from '../../base/until.js';
 import { firstHoldSeconds, holdSecondsOf } from '../../consent/outcome.js';
-import { presentPermission } from '../../consent/permission.js';
+import { presentPermission } from '../../consent/decision.js';
 import { dialects } from '../../matching/filters/dialects.js';
 import {
   matchEvents,

@@ -1,4 +1,4 @@
-import { denials } from '../../consent/permission.js';
+import { denials } from '../../consent/decision.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { RegistryRefusal, type RegistryClient } from './registry-client.js';
 

@@ -1,5 +1,16 @@
 import { storedRate, type Rate } from '../../consent/rate.js';
-import { bases, grantStates, type GrantState } from './state.js';
+import {
+  bases,
+  denialOf,
+  reportedStates,
+  standingOf,
+  type Basis,
+  type Decision,
+  type Denial,
+  type Standing,
+  type Subscribed,
+} from '../../consent/decision.js';
+import type { GrantState } from './state.js';
 import { PairTable, word, type AskedPairs } from './pair-table.js';
 import { instantText } from './write-bytes.js';
 
@@ -18,27 +29,13 @@ export interface MatchedPair {
   hasCredential: boolean;
 }
 
-/**
- * Why an origin may not send: no grant, a grant that is over, a block, only subscriptions that are suspended or have ended
- * (an agreement needs none), or a hold.
- */
-export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'blocked' | 'suspended' | 'held';
-
-/** Whether an origin may send to a sink now. */
-export interface Decision {
-  denial: Denial | undefined;
-  /** The grant of a pair that has or had one. Times are milliseconds since 1970. */
-  grant:
-    | { id: string; basis: GrantState['basis']; allowedRate: Rate; expiresAt: number; heldUntil: number | undefined }
-    | undefined;
-}
-
 /** State and basis in one number, which is never 0. Throws for a state of a later version. */
 function wordOfGrant({ state, basis }: GrantState): number {
-  if (!grantStates.includes(state)) throw new RangeError(`No grant is ${String(state)}.`);
-  return 1 + grantStates.indexOf(state) + 8 * bases.indexOf(basis);
+  if (!reportedStates.includes(state)) throw new RangeError(`No grant is ${String(state)}.`);
+  return 1 + reportedStates.indexOf(state) + 8 * bases.indexOf(basis);
 }
-const stateOf = (ofGrant: number) => grantStates[(ofGrant & 7) - 1];
+/** Undefined without a grant. */
+const stateOf = (ofGrant: number) => reportedStates[(ofGrant & 7) - 1];
 const basisOf = (ofGrant: number) => bases[ofGrant >>> 3] ?? 'response';
 
 /**
@@ -105,10 +102,12 @@ export class KnownPairs {
     this.#table.releaseOrigin(origin);
   }
 
-  /** Whether the grant of a pair is live. For a subscription that is active and has not ended, nothing else counts. */
-  isLive(pair: number, time: number): boolean {
-    const ofGrant = this.#table.small(pair, word.grant);
-    return stateOf(ofGrant) === 'live' && this.#table.large(pair, word.expiresAt) > time;
+  /** Undefined without a grant. For a subscription that is active and has not ended, nothing else counts. */
+  standing(pair: number, time: number): Standing | undefined {
+    const table = this.#table;
+    const isBlocked = this.#blocked.size > 0 && this.#blocked.has(table.origin(pair));
+    const state = stateOf(table.small(pair, word.grant));
+    return standingOf(state, isBlocked, table.large(pair, word.expiresAt), time);
   }
 
   matched(pair: number, time: number): MatchedPair {
@@ -143,22 +142,12 @@ export class KnownPairs {
 
   /** Undefined if the origin may send; then the pair has a grant. */
   denial(pair: number, time: number): Denial | undefined {
-    const table = this.#table;
-    const ofGrant = pair === 0 ? 0 : table.small(pair, word.grant);
-    if (ofGrant === 0) return 'no_grant';
-    const state = stateOf(ofGrant);
-    if (state !== 'live') return state;
-    if (this.#blocked.size > 0 && this.#blocked.has(table.origin(pair))) return 'blocked';
-    if (table.large(pair, word.expiresAt) <= time) return 'expired';
-    // Nearly every pair has a subscription that is neither suspended nor has an end.
-    if (table.small(pair, word.subscriptions) === table.small(pair, word.conditional)) {
-      const closed = this.#closed(pair, time, basisOf(ofGrant) === 'agreement');
-      if (closed !== undefined) return closed;
-    }
-    return table.large(pair, word.heldUntil) > time ? 'held' : undefined;
+    if (pair === 0) return 'no_grant';
+    const heldUntil = this.#table.large(pair, word.heldUntil);
+    return denialOf(this.standing(pair, time), this.#subscribed(pair, time), this.basis(pair), heldUntil, time);
   }
 
-  basis(pair: number): GrantState['basis'] {
+  basis(pair: number): Basis {
     return basisOf(this.#table.small(pair, word.grant));
   }
 
@@ -185,16 +174,15 @@ export class KnownPairs {
     };
   }
 
-  /** For a pair whose subscriptions are all suspended or have an end: why none of them counts now, if none does. */
-  #closed(pair: number, time: number, isAgreement: boolean): 'suspended' | 'ended' | undefined {
+  #subscribed(pair: number, time: number): Subscribed {
     const all = this.#table.small(pair, word.subscriptions);
+    // Nearly every pair has a subscription that is neither suspended nor has an end.
+    if (all !== this.#table.small(pair, word.conditional)) return 'open';
+    if (all === 0) return 'none';
     const known = this.#ends.get(pair) ?? [];
     const ends = typeof known === 'number' ? [known] : known;
-    if (ends.some((end) => end > time)) return undefined;
-    // An active one whose end has not passed would have been found, so those that count are suspended.
-    const counted = all - ends.filter((end) => Math.abs(end) <= time).length;
-    if (counted === 0 && isAgreement) return undefined;
-    return counted === 0 && all > 0 ? 'ended' : 'suspended';
+    if (ends.some((end) => end > time)) return 'open';
+    return ends.length === all && ends.every((end) => Math.abs(end) <= time) ? 'ended' : 'suspended';
   }
 
   #addEnd(pair: number, end: number): void {

@@ -2,7 +2,8 @@ import { RegistryError } from '../../base/errors.js';
 import type { ContextAttributes } from '../../events/context-attributes.js';
 import { withoutQuery } from '../../base/formats/uri.js';
 import { createMatchIndex, type MatchIndex } from '../index/match-index.js';
-import { KnownPairs, type Decision, type MatchedPair } from './known-pairs.js';
+import type { Decision } from '../../consent/decision.js';
+import { KnownPairs, type MatchedPair } from './known-pairs.js';
 import type { Dialects } from '../filters/predicate.js';
 import type { Work } from '../match/work.js';
 import { type GrantState, type OriginState, type State, type Subject, type SubscriptionState } from './state.js';
@@ -106,7 +107,7 @@ export class Replica {
     for (const handle of handles) {
       if (ends !== undefined && (ends.get(handle) ?? Infinity) <= time) continue;
       const pair = entry.pairs[handle] ?? 0;
-      if (!this.#pairs.isLive(pair, time)) continue;
+      if (this.#pairs.standing(pair, time) !== 'live') continue;
       let matched = found?.get(pair);
       if (matched === undefined) {
         matched = this.#pairs.matched(pair, time);

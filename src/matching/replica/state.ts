@@ -1,3 +1,4 @@
+import type { Basis, reportedStates } from '../../consent/decision.js';
 import type { Profile } from '../../consent/origin.js';
 import type { Filter } from '../filters/filter.js';
 
@@ -72,13 +73,10 @@ export interface GrantState {
   id: string;
   origin: string;
   sink: string;
-  state: (typeof grantStates)[number];
-  basis: (typeof bases)[number];
+  state: (typeof reportedStates)[number];
+  basis: Basis;
   allowedrate: string;
   /** RFC 3339. */
   expiresat: string;
   helduntil?: string | null;
 }
-
-export const grantStates = ['live', 'ended', 'revoked', 'blocked'] as const;
-export const bases = ['response', 'callback', 'agreement', 'policy'] as const;

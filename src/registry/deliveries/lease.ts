@@ -1,4 +1,4 @@
-import type { Denial } from '../../matching/replica/known-pairs.js';
+import type { Denial } from '../../consent/decision.js';
 import { storedRate, type Rate } from '../../consent/rate.js';
 import type { Database } from '../storage/database.js';
 

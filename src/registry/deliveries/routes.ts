@@ -1,6 +1,6 @@
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
-import { denials } from '../../consent/permission.js';
+import { denials } from '../../consent/decision.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import type { Handlers } from '../http/handler.js';
 import { leaseSeconds, type LeaseAnswer } from './lease.js';

@@ -1,6 +1,6 @@
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
-import { presentPermission } from '../../consent/permission.js';
+import { presentPermission } from '../../consent/decision.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { ageHeader, type Call, type Handlers } from '../http/handler.js';
 import { indexLoading, type Replica } from '../../matching/replica/replica.js';

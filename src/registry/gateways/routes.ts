@@ -1,8 +1,7 @@
 import type { Context } from '../context.js';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
-import { denials } from '../../consent/permission.js';
+import { denials, type Decision } from '../../consent/decision.js';
 import { ageHeader, type Answer, type Call, type Handlers } from '../http/handler.js';
-import type { Decision } from '../../matching/replica/known-pairs.js';
 import { indexLoading } from '../../matching/replica/replica.js';
 import { authzenRoutes } from './authzen-routes.js';
 import { doubtOf, readDelivery, type Delivery, type Doubt } from './read-delivery.js';

@@ -6,7 +6,7 @@ import { isPlainJson } from '../http/body.js';
 import { copyBytes, viewOf } from '../../matching/replica/write-bytes.js';
 import { indexLoading, type Replica } from '../../matching/replica/replica.js';
 import { parseOriginName } from '../../consent/origin-name.js';
-import { presentPermission, type AskedPair } from '../../consent/permission.js';
+import { presentPermission, type AskedPair } from '../../consent/decision.js';
 import { faultOfSinkText } from '../../outbound/sink.js';
 import { PlainPair } from './plain-pair.js';
 import { beforeOrigin, maxPairs, PlainPairs } from './read-pairs.js';

@@ -1,6 +1,6 @@
 import { beginHash, finishHash, stepHash } from '../../matching/index/hash.js';
 import { Piece, viewOf, writeText } from '../../matching/replica/write-bytes.js';
-import type { AskedPair } from '../../consent/permission.js';
+import type { AskedPair } from '../../consent/decision.js';
 import { isOfOrigin, isPlain, isPlainText, longest } from './read-pairs.js';
 import { maxBesidesPair } from './write-permission.js';
 

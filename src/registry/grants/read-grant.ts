@@ -19,11 +19,12 @@ import {
 } from '../storage/search.js';
 import type { Sql } from '../storage/sql.js';
 import { grantTexts } from '../../base/texts/grants.js';
-import { grantOf, type Basis, type Grant, type Pair } from '../../consent/grant.js';
+import type { Basis, Standing } from '../../consent/decision.js';
+import type { Grant, Pair } from '../../consent/grant.js';
+import { storedRate } from '../../consent/rate.js';
 
-/** A grant as it is now: after its expiry it is expired, and under a block it is blocked, whatever its row says. */
-export type PresentState = Grant['state'] | 'expired' | 'blocked';
-export type PresentGrant = Omit<Grant, 'state'> & { state: PresentState };
+/** A grant as it is now: under a block it is blocked, and after its expiry it is expired, whatever its row says. */
+export type PresentGrant = Omit<Grant, 'state'> & { state: Standing };
 
 export interface GrantQuery {
   tenant: string;
@@ -34,7 +35,7 @@ export interface GrantQuery {
   sinkcontains?: string | undefined;
   /** Who has a subscription of the pair. */
   subscriber?: string | undefined;
-  state?: PresentState | undefined;
+  state?: Standing | undefined;
   basis?: Basis | undefined;
   expiresuntil?: Date | undefined;
   renews?: boolean | undefined;
@@ -51,10 +52,9 @@ export interface GrantReader {
   list(query: GrantQuery): Promise<FoundPage<PresentGrant>>;
 }
 
-type Row = GrantRow & { present: PresentState };
+type Row = GrantRow & { standing: Standing };
 // By the database's clock, like every expiry.
-const present = Prisma.sql`case when t.state <> 'live' then t.state when t.expiresat <= now() then 'expired'
-  when ${isBlockedPair(Prisma.sql`t`)} then 'blocked' else t.state end`;
+const standing = Prisma.sql`grant_standing(t.state, ${isBlockedPair(Prisma.sql`t`)}, t.expiresat, now())`;
 
 export function createGrantReader(database: Database): GrantReader {
   const { sql } = database;
@@ -67,7 +67,7 @@ export function createGrantReader(database: Database): GrantReader {
       const wanted = searchFor(query);
       const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
       const rows = await sql.$queryRaw<Row[]>`
-        select t.*, ${present} as present from "grant" t where t.id = any (${ids}::uuid[]) order by t.id`;
+        select t.*, ${standing} as standing from "grant" t where t.id = any (${ids}::uuid[]) order by t.id`;
       const total = query.count ? await countMatches(sql, wanted) : undefined;
       return { entries: rows.map(presentGrant), next, examined, total };
     },
@@ -116,7 +116,7 @@ function searchFor(query: GrantQuery): Search {
       given(origin, (name) => Prisma.sql`t.origin = ${name}`),
       given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
       given(sinkcontains, sinkContains),
-      given(state, (value) => Prisma.sql`${value} = ${present}`),
+      given(state, (value) => Prisma.sql`${value} = ${standing}`),
       given(basis, (value) => Prisma.sql`t.basis = ${value}`),
       given(until, (at) => Prisma.sql`t.expiresat < ${at}::timestamptz`),
       given(renews, (value) => Prisma.sql`(t.renewat is not null) = ${value}`),
@@ -169,7 +169,7 @@ export async function findGrantOf(sql: Sql, { origin, sink }: Omit<Pair, 'tenant
 export async function findGrant(sql: Sql, tenant: string, id: string): Promise<Row> {
   const rows = isUuid(id)
     ? await sql.$queryRaw<Row[]>`
-        select t.*, ${present} as present from "grant" t where t.id = ${id}::uuid and t.tenant = ${tenant}`
+        select t.*, ${standing} as standing from "grant" t where t.id = ${id}::uuid and t.tenant = ${tenant}`
     : [];
   if (rows[0] === undefined) throw new RegistryError('grant_not_found', grantTexts.notFound);
   return rows[0];
@@ -184,5 +184,31 @@ export async function lockGrant(sql: Sql, tenant: string, id: string): Promise<R
 }
 
 function presentGrant(row: Row): PresentGrant {
-  return { ...grantOf(row), state: row.present };
+  return { ...grantOf(row), state: row.standing };
+}
+
+export function grantOf(row: GrantRow): Grant {
+  return {
+    tenant: row.tenant,
+    origin: row.origin,
+    sink: row.sink,
+    id: row.id,
+    state: row.state as Grant['state'],
+    endReason: row.endreason ?? undefined,
+    basis: row.basis as Basis,
+    allowedOrigin: row.allowedorigin ?? undefined,
+    allowedRate: storedRate(row.allowedrate),
+    requestedRate: row.requestedrate ?? undefined,
+    warnings: row.warnings ?? [],
+    handshake: row.handshake ?? undefined,
+    reference: row.reference ?? undefined,
+    recordedBy: row.recordedby,
+    grantedAt: row.grantedat,
+    expiresAt: row.expiresat,
+    renewAt: row.renewat ?? undefined,
+    endedAt: row.endedat ?? undefined,
+    endedBy: row.endedby ?? undefined,
+    heldUntil: row.helduntil ?? undefined,
+    version: row.version,
+  };
 }

@@ -4,7 +4,9 @@ import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/transaction.js';
-import { grantOf, keyOfPair, type Basis, type EndReason, type Grant, type Pair } from '../../consent/grant.js';
+import { standingOf, type Basis } from '../../consent/decision.js';
+import { keyOfPair, type EndReason, type Grant, type Pair } from '../../consent/grant.js';
+import { grantOf } from './read-grant.js';
 
 // The transitions of a grant. Each is one conditional statement for any number of pairs, with the audit entry and the
 // change. If the state does not allow the transition, nothing is written. Rows are locked by origin and sink, in order.
@@ -127,7 +129,8 @@ function auditedMembers(row: StoredGrant | undefined, now: Date | null): Record<
   const [expiresat, helduntil] = [instant(row.expiresat), instant(row.helduntil)];
   const isOver = (at: Date | null) => at !== null && now !== null && at.getTime() <= now.getTime();
   return {
-    state: row.state === 'live' && isOver(expiresat) ? 'expired' : row.state,
+    // A block is a record of its own.
+    state: standingOf(row.state as Grant['state'], false, Number(expiresat), now?.getTime() ?? 0),
     basis: row.basis,
     allowedrate: storedRate(row.allowedrate),
     requestedrate: row.requestedrate,

@@ -1,9 +1,7 @@
 import { contentTag } from '../http/entity-tag.js';
 import { writeInstant, Piece, writeText } from '../../matching/replica/write-bytes.js';
 import type { Replica } from '../../matching/replica/replica.js';
-import { bases } from '../../matching/replica/state.js';
-import type { Basis } from '../../consent/grant.js';
-import { presentPermission } from '../../consent/permission.js';
+import { bases, presentPermission, type Basis } from '../../consent/decision.js';
 
 /**
  * The response for a permitted pair, written as bytes. Most look-ups return this, and an object that only JSON.stringify

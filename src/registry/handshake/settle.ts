@@ -1,5 +1,6 @@
 import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
-import { grantOf, keyOfPair, type Grant } from '../../consent/grant.js';
+import { keyOfPair, type Grant } from '../../consent/grant.js';
+import { grantOf } from '../grants/read-grant.js';
 import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '../grants/write-grant.js';
 import type { Origin } from '../../consent/origin.js';
 import { originOf } from '../origins/store.js';

@@ -1,9 +1,8 @@
-import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
+import type { Denial } from '../../consent/decision.js';
 import type { ContextAttributes } from '../../events/context-attributes.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import type { Principal } from '../../base/contract/principal.js';
 import type { Database } from '../storage/database.js';
-import { Prisma } from '../storage/generated/client.js';
 import { beforeAllIds } from '../../base/files/ids.js';
 import { cesqlErrorTexts, filterTestTexts } from '../../base/texts/filters.js';
 import type { Language, Text } from '../../base/texts/text.js';
@@ -48,10 +47,7 @@ interface Row {
   types: string[] | null;
   subject: string | null;
   filters: Filter[] | null;
-  suspended: boolean;
-  ended: boolean;
-  blocked: boolean;
-  grantstate: 'live' | 'expired' | 'ended' | 'revoked' | null;
+  denial: Exclude<Denial, 'held'> | null;
 }
 
 /** In one response, for the oldest subscriptions. People read explanations, so more would not help. */
@@ -71,11 +67,9 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
     const work = new Work(budget, turns.slice);
     while (left > 0) {
       const rows = await client.$queryRaw<Row[]>`
-        select s.id, s.sink, s.source, s.types, s.subject, s.filters, s.suspendedat is not null as suspended,
-          s.endedat is not null or coalesce(s.endsat <= now(), false) as ended,
-          ${isBlockedPair(Prisma.sql`s`)} or ${isBlockedSubscriber(Prisma.sql`s`)} as blocked,
-          case when g.state = 'live' and g.expiresat <= now() then 'expired' else g.state end as grantstate
-        from subscription s left join "grant" g on g.origin = s.origin and g.sink = s.sink
+        select s.id, s.sink, s.source, s.types, s.subject, s.filters,
+          (select d.denial from subscription_status d where d.id = s.id offset 0) as denial
+        from subscription s
         where s.tenant = ${tenant} and s.origin = ${origin} and (${isAdmin} or s.subscriber = ${subscriber})
           and s.id > ${after}::uuid
         order by s.id limit ${Math.min(left, pageSize)}`;
@@ -106,7 +100,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
 }
 
 function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explanation {
-  const { id, sink, suspended, ended, blocked, grantstate } = row;
+  const { id, sink, denial } = row;
   const failureOf = compileFailure(
     {
       id,
@@ -121,11 +115,7 @@ function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explana
   return (event) => {
     const failure = failureOf(event);
     if (failure) return { ...base, matched: false, reason: 'filter', ...presentFailure(failure, () => 'en') };
-    if (ended) return { ...base, matched: false, reason: 'ended' };
-    if (blocked) return { ...base, matched: false, reason: 'blocked' };
-    if (suspended) return { ...base, matched: false, reason: 'suspended' };
-    if (grantstate !== 'live') return { ...base, matched: false, reason: grantstate ?? 'no_grant' };
-    return { ...base, matched: true, reason: 'matched' };
+    return { ...base, matched: denial === null, reason: denial ?? 'matched' };
   };
 }
 

@@ -1,7 +1,8 @@
 import type { BlockKind } from '../blocks/block.js';
 import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
 import { RegistryError } from '../../base/errors.js';
-import type { Basis, Grant } from '../../consent/grant.js';
+import type { Basis } from '../../consent/decision.js';
+import type { Grant } from '../../consent/grant.js';
 import { grantsOnBasis, grantsOver } from '../grants/read-grant.js';
 import { handshakesInState, handshakesWithVerdict } from '../handshake/find-handshakes.js';
 import type { HandshakeReason, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';

@@ -3,7 +3,8 @@ import { dialects } from '../../../src/matching/filters/dialects.js';
 import { compileFailure } from '../../../src/registry/match/explain.js';
 import { attributesOf } from '../../../src/events/context-attributes.js';
 import { Replica, putOrRemove } from '../../../src/matching/replica/replica.js';
-import { bases, type GrantState, type SubscriptionState } from '../../../src/matching/replica/state.js';
+import { bases } from '../../../src/consent/decision.js';
+import type { GrantState, SubscriptionState } from '../../../src/matching/replica/state.js';
 
 const present = '2026-01-01T00:00:00.000Z';
 let now: number;

@@ -1,11 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { presentPermission } from '../../../src/consent/permission.js';
+import { bases, presentPermission } from '../../../src/consent/decision.js';
 import { PlainPair } from '../../../src/registry/grants/plain-pair.js';
 import { PlainPairs } from '../../../src/registry/grants/read-pairs.js';
 import { tagOfGranted, writeGranted } from '../../../src/registry/grants/write-permission.js';
 import { hashBytes } from '../../../src/matching/index/hash.js';
 import { KnownPairs } from '../../../src/matching/replica/known-pairs.js';
-import { bases } from '../../../src/matching/replica/state.js';
 
 const id = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';
 const time = Date.UTC(2026, 10, 21);
