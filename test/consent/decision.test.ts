@@ -51,7 +51,6 @@ const cases: Case[] = [
   { ...live, subscriptions: 'oseb', explained: 'matched', status: 'active' },
   { ...live, subscriptions: 's', denial: 'suspended', explained: 'suspended', status: 'suspended' },
   { ...live, subscriptions: 'b', denial: 'suspended', explained: 'blocked', status: 'blocked' },
-  { ...live, subscriptions: 'e', denial: 'ended', explained: 'ended', status: 'expired' },
   { ...live, subscriptions: 'es', denial: 'suspended', explained: 'ended', status: 'expired' },
   { ...live, subscriptions: '', denial: 'suspended' },
   { ...live, ...agreement, subscriptions: '' },
@@ -97,8 +96,8 @@ beforeAll(async () => {
     const sink = sinkOf(place);
     for (const letter of row.subscriptions) {
       await registry.sql(
-        `insert into subscription (id, tenant, subscriber, origin, sink, protocol, types, suspendedat, endsat)
-         values (gen_random_uuid(), 'gemeente', $1, $2, $3, 'HTTP', '{com.example.table}', case when $4 = 's' then now() end,
+        `insert into subscription (id, tenant, subscriber, origin, sink, protocol, types, suspendedat, suspendedby, endsat)
+         values (gen_random_uuid(), 'gemeente', $1, $2, $3, 'HTTP', '{com.example.table}', case when $4 = 's' then now() end, 'subscriber',
            case when $4 = 'e' then now() - interval '1 second' end)`,
         letter === 'b' ? 'barred' : 'zaaksysteem',
         origin,
