@@ -133,7 +133,7 @@ beforeAll(async () => {
 afterAll(() => senders.stop());
 
 const expected = byPlace(({ denial }) => denial ?? 'allowed');
-type Permission = { allowed: boolean; reason?: string; message?: string };
+type Permission = { allowed: boolean; reason?: string | undefined; message?: string | undefined };
 /** The reason, whose text must be the one of the table. */
 const reasonOf = ({ allowed, reason, message }: Permission) => {
   if (allowed) return 'allowed';
