@@ -52,7 +52,7 @@ test('the table of statuses is that of the contract', () => {
 
 test('CONTRIBUTING has a row for each room of src, in the order of the floors', () => {
   const named = rowsOf('CONTRIBUTING.md', 'room', 'what it does').map(([room = '']) => room.replace(/[`/]/g, ''));
-  const list = /src: \[([\s\S]*?)\n  \],/.exec(read('.config/floors.mjs'))?.[1] ?? '';
+  const list = /src: \[([\s\S]*?)\n {2}\],/.exec(read('.config/floors.mjs'))?.[1] ?? '';
   const rooms = [...list.matchAll(/'([\w.-]+)'/g)].map(([, name]) => name);
   expect(rooms.sort()).toEqual(readdirSync(join(root, 'src')).sort());
   expect(named.sort()).toEqual(rooms);

@@ -128,9 +128,9 @@ function bodyOf<Id extends 'evaluateAccess' | 'evaluateAccesses'>(call: Call<Id>
 }
 
 /** As programs write it, in either order of the specification's own examples. */
-const origin = '"subject":\\{"type":"origin","id":"([A-Za-z0-9.-]{1,253})"\\}';
-const action = '"action":\\{"name":"deliver"\\}';
-const sink = '"resource":\\{"type":"sink","id":"([!#-\\[\\]-~]+)"\\}';
+const origin = '"subject":\\{"type":"origin","id":"([A-Za-z0-9.-]{1,253})"}';
+const action = '"action":\\{"name":"deliver"}';
+const sink = '"resource":\\{"type":"sink","id":"([!#-\\[\\]-~]+)"}';
 const plain = [
   new RegExp(`^\\{${origin},${action},${sink}\\}$`),
   new RegExp(`^\\{${origin},${sink},${action}\\}$`),

@@ -42,7 +42,11 @@ test('nothing retains a response that waits behind another one when their connec
 const limits = { timeout: 100, keepAliveTimeout: 100 };
 
 test('a client that reads nothing of a response is disconnected', async () => {
-  const socket = await connectTo((_, response) => void response.end(Buffer.alloc(50_000_000)), limits);
+  const socket = await connectTo((_, response) => {
+    // The limit counts from here, so that a slow machine has read the request before it.
+    response.socket?.setTimeout(limits.timeout);
+    response.end(Buffer.alloc(50_000_000));
+  });
   const [served] = (await once(server, 'connection')) as [Socket];
   socket.pause().write(request);
   await once(served, 'close');
