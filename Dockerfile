@@ -34,5 +34,5 @@ USER 1000:1000
 EXPOSE 3000
 VOLUME /data
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "const { ASSENT_OPERATIONS_HOST: h = '', ASSENT_OPERATIONS_PORT: p } = process.env; const host = ['', '0.0.0.0', '::'].includes(h) ? '127.0.0.1' : h.includes(':') ? `[${h}]` : h; fetch(`http://${host}:${p || 3001}/readyz/reads`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "dist/tools/cli/assent.js", "health", "--reads"]
 CMD ["node", "dist/main.js"]

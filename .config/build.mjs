@@ -36,7 +36,8 @@ async function generate({ name, command, inputs, outputs }) {
   };
   if ((await readIfThere(stamp)) === (await hash())) return;
   await promisify(execFile)(process.execPath, command, {
-    // Without this file, Prisma would download an engine that generating does not need.
+    // `prisma generate` downloads the engine of migrations before it starts, unless a file is named as that engine. It
+    // does not run it. Prisma has no other setting for this.
     env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: 'package.json', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
   }).catch((error) => {
     throw new Error(`${command.join(' ')}\n${error.stdout}${error.stderr}`);

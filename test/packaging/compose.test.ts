@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { readConfig, settings } from '../../src/registry/app/config.js';
 import { loadContract } from '../../src/base/contract/contract.js';
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const { services, configs, volumes } = parse(read('compose.yaml'));
 const proxy = read('.config/haproxy.cfg');
 
@@ -51,18 +54,23 @@ test('the proxy knows every process, and sends only operations that change nothi
 test.each([undefined, '0.0.0.0', '::', 'localhost'])(
   'the health check of the image queries the listener on %s',
   async (host) => {
-    let status = 200;
+    let status: number | 'none' = 200;
     const server = createServer((request, response) => {
-      response.writeHead(request.url === '/readyz/reads' ? status : 404).end();
+      if (status !== 'none') response.writeHead(request.url === '/readyz/reads' ? status : 404).end();
     });
     await once(server.listen(0, host === 'localhost' ? host : '127.0.0.1'), 'listening');
     const [command, ...args] = JSON.parse(/HEALTHCHECK[^[]*(\[.*\])/.exec(read('Dockerfile'))?.[1] ?? '[]') as string[];
     const { port } = server.address() as AddressInfo;
     const env = { PATH: process.env['PATH'], ASSENT_OPERATIONS_PORT: String(port), ASSENT_OPERATIONS_HOST: host };
-    const check = async () => (await once(spawn(command ?? '', args, { env }), 'close'))[0] as number;
+    const check = async (...more: string[]) =>
+      (await once(spawn(command ?? '', [...args, ...more], { env, cwd: root }), 'close'))[0] as number;
     expect(await check()).toBe(0);
     status = 503;
     expect(await check()).toBe(1);
+    status = 'none';
+    expect(await check('--seconds', '0.1')).toBe(1);
+    server.closeAllConnections();
     server.close();
+    expect(await check()).toBe(1);
   },
 );

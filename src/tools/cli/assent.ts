@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../base/errors.js';
 import { profileNames } from '../../consent/origin.js';
 import { checkCommand } from './check/check-command.js';
-import { portOf, text, type Commands } from './command.js';
+import { flag, portOf, text, type Commands } from './command.js';
 import { runCommandLine } from './command-line.js';
 import { completionCommand } from './completion-command.js';
 import { conformanceCommand } from './conformance/conformance-command.js';
@@ -173,6 +173,22 @@ export const commands: Commands = {
       await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));
       await receiver.stop();
       return 0;
+    },
+  },
+  health: {
+    group: 'Operators',
+    summary: 'Checks whether the registry on this machine is ready.',
+    usage: `  health [--reads] [--seconds N]
+      Requests /readyz of the listener for operations (ASSENT_OPERATIONS_HOST and ASSENT_OPERATIONS_PORT, by default
+      127.0.0.1:3001) and prints what is missing. --reads requests /readyz/reads: whether it can answer from memory, even
+      while the database is away. Waits up to 4 seconds for a response. Exit codes: 0 ready; 1 not ready, or no response.
+`,
+    options: { reads: flag, seconds: text('4') },
+    async run({ reads, seconds }, _, io) {
+      const timeout = Number(seconds);
+      if (!(timeout > 0 && timeout <= 3_600)) throw new UsageError('--seconds must be a number, up to 3600.');
+      const { checkHealth } = await import('./health.js');
+      return checkHealth({ path: reads === true ? '/readyz/reads' : '/readyz', timeoutMs: timeout * 1_000 }, io);
     },
   },
   ...resourceCommands,

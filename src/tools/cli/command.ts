@@ -22,7 +22,7 @@ export type Options = Record<string, TextOption | FlagOption>;
 export type Values = Record<string, string | string[] | boolean | undefined>;
 
 /** Whom a command is for. The help lists them in this order. */
-export const groups = ['Try it', 'Consumers and admins', 'Senders and webhooks', 'This program'] as const;
+export const groups = ['Try it', 'Consumers and admins', 'Senders and webhooks', 'Operators', 'This program'] as const;
 export type Group = (typeof groups)[number];
 
 /** What a command reads and writes. */
