@@ -3,14 +3,11 @@ import { useEffect } from 'preact/hooks';
 import { follow } from './app/live.js';
 import { href, route } from './app/route.js';
 import { isHandedOver, returnFromIssuer } from './app/issuer.js';
-import { endsSoon, isExpired, restore, session } from './app/session.js';
-import { settings } from './app/settings.js';
+import { endsSoon, isExpired, restore, session, settings } from './app/session.js';
 import { language, t } from './app/text.js';
-import { commonTexts } from './texts/common.js';
-import { signInTexts } from './texts/sign-in.js';
+import { commonTexts, signInTexts } from './texts/common.js';
 import { pages } from './pages/index.js';
-import { SignIn } from './pages/sign-in.js';
-import { EndsSoon } from './ui/issuers.js';
+import { EndsSoon, SignIn } from './pages/sign-in.js';
 import { Layout } from './ui/layout.js';
 import { LoadedPage } from './ui/loaded-page.js';
 

@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import type * as oauth from 'oauth4webapi';
-import { readToken, session, signIn } from './session.js';
-import { settings, type Issuer } from './settings.js';
+import { type Issuer, readToken, session, settings, signIn } from './session.js';
 
 /**
  * Authorization code with PKCE (RFC 7636). The code comes back in the fragment if the issuer can do that, and leaves the

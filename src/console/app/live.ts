@@ -1,7 +1,8 @@
 import { effect, signal } from '@preact/signals';
-import { AssentError, type Change } from '../../kits/client/index.js';
-import { api } from './api.js';
+import type { Answer, Change } from '../../kits/client/index.js';
+import { api, AssentError, type Problem } from './api.js';
 import { isExpired, session } from './session.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 export type { Change };
 
@@ -38,4 +39,116 @@ async function run(signal: AbortSignal): Promise<void> {
     // The cursor is no longer known: it continues from the present end.
     if (error instanceof AssentError && error.status === 410) return run(signal);
   }
+}
+
+export interface Everything<T> {
+  rows: T[];
+  /** There are more than `most`, and they were not read. */
+  isCut: boolean;
+}
+
+/** All pages of a list, but no further than `most` entries. */
+export async function readAll<T>(max: number, pages: AsyncIterable<Answer<T[]>>): Promise<Everything<T>> {
+  const rows: T[] = [];
+  for await (const { data, next } of pages) {
+    rows.push(...data);
+    if (rows.length >= max) return { rows, isCut: next !== undefined };
+  }
+  return { rows, isCut: false };
+}
+
+export interface Resource<T> {
+  /** What was read last; it stays while it is read again. */
+  data: T | undefined;
+  problem: Problem | undefined;
+  isLoading: boolean;
+  reload(): void;
+}
+
+const livePauseMs = 300;
+
+/**
+ * Reads when `key` changes, and again soon after a change of the feed for which `isAbout` is true. A read that is
+ * overtaken is stopped.
+ */
+export function useResource<T>(
+  key: string,
+  read: (signal: AbortSignal) => Promise<T>,
+  isAbout: (change: Change) => boolean = () => false,
+): Resource<T> {
+  const [state, setState] = useState<{ key: string; data?: T; problem?: Problem | undefined; isLoading: boolean }>({
+    key,
+    isLoading: true,
+  });
+  const [turn, setTurn] = useState(0);
+  const latest = useRef({ read, isAbout });
+  latest.current = { read, isAbout };
+
+  useEffect(() => {
+    const stop = new AbortController();
+    setState((before) => (before.key === key ? { ...before, isLoading: true } : { key, isLoading: true }));
+    latest.current.read(stop.signal).then(
+      (data) => !stop.signal.aborted && setState({ key, data, isLoading: false }),
+      (error: unknown) => {
+        if (stop.signal.aborted) return;
+        if (!(error instanceof AssentError)) throw error;
+        setState((before) => ({ ...before, problem: error.problem, isLoading: false }));
+      },
+    );
+    return () => stop.abort();
+  }, [key, turn]);
+
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const leave = onChange((change) => {
+      if (timer !== undefined || !latest.current.isAbout(change)) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        setTurn((before) => before + 1);
+      }, livePauseMs);
+    });
+    return () => {
+      leave();
+      clearTimeout(timer);
+    };
+  }, [key]);
+
+  return { data: state.data, problem: state.problem, isLoading: state.isLoading, reload: () => setTurn((n) => n + 1) };
+}
+
+export interface Action {
+  isBusy: boolean;
+  problem: Problem | undefined;
+  /** Runs unless it is running. Resolves to true if it was done. */
+  run(work: () => Promise<unknown>): Promise<boolean>;
+  clear(): void;
+}
+
+/** Something that the user asked for: one at a time, with its problem if it failed. */
+export function useAction(): Action {
+  const [state, setState] = useState<{ isBusy: boolean; problem: Problem | undefined }>({
+    isBusy: false,
+    problem: undefined,
+  });
+  const isBusy = useRef(false);
+  return {
+    ...state,
+    clear: () => setState({ isBusy: false, problem: undefined }),
+    async run(work) {
+      if (isBusy.current) return false;
+      isBusy.current = true;
+      setState({ isBusy: true, problem: undefined });
+      try {
+        await work();
+        setState({ isBusy: false, problem: undefined });
+        return true;
+      } catch (error) {
+        if (!(error instanceof AssentError)) throw error;
+        setState({ isBusy: false, problem: error.problem });
+        return false;
+      } finally {
+        isBusy.current = false;
+      }
+    },
+  };
 }

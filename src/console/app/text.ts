@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { languages, type Language, type Text } from '../../base/texts/text.js';
+import { type Language, languages, type Text } from '../../base/texts/text.js';
 
 export type { Text };
 
@@ -25,3 +25,26 @@ export function t(text: Text): string {
 }
 
 export const formatNumber = (value: number) => value.toLocaleString(language.value);
+
+/** A time of the API as the value of an input of the type `datetime-local`, in the time zone of the browser. */
+export function toLocalTime(time: string | undefined): string {
+  const at = new Date(time ?? Number.NaN);
+  if (Number.isNaN(at.getTime())) return '';
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/** The other way. Undefined for an empty input. */
+export function fromLocalTime(value: string): string | undefined {
+  return value === '' ? undefined : new Date(value).toISOString();
+}
+
+/**
+ * JSON over several lines, to read and to edit. Marks of the writing direction are escaped: a name could otherwise change
+ * the order in which the rest is shown.
+ */
+export function readableJson(value: unknown): string {
+  const text = JSON.stringify(value, null, 2);
+  return text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (mark) => {
+    return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import type { Action } from '../app/resource.js';
+import type { Action } from '../app/live.js';
 import { t } from '../app/text.js';
 import { commonTexts } from '../texts/common.js';
 import { ProblemView } from './problem.js';

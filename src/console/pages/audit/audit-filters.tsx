@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Problem } from '../../app/api.js';
-import type { AuditQuery } from '../../app/export.js';
-import { fromLocalTime, toLocalTime } from '../../app/local-time.js';
+import type { operations } from '../../../base/contract/contract.gen.js';
+import { fromLocalTime, t, toLocalTime } from '../../app/text.js';
 import { go, href } from '../../app/route.js';
 import { readsEveryTenant } from '../../app/session.js';
-import { t } from '../../app/text.js';
 import { auditTexts as texts } from '../../texts/audit.js';
 import { Field } from '../../ui/field.js';
+
+export type AuditQuery = NonNullable<operations['getAudit']['parameters']['query']>;
 
 export const filterNames = ['since', 'until', 'action', 'actor', 'target', 'subscriber', 'tenant'] as const;
 type Name = (typeof filterNames)[number];

@@ -1,15 +1,285 @@
-import { useEffect, useRef } from 'preact/hooks';
-import { api } from '../../app/api.js';
-import type { AuditQuery } from '../../app/export.js';
-import { useResource } from '../../app/resource.js';
+import { api, type Schemas } from '../../app/api.js';
+import { formatNumber, language, readableJson, t, type Text } from '../../app/text.js';
 import { href, route } from '../../app/route.js';
-import { t } from '../../app/text.js';
+import { isAdmin, readsEveryTenant } from '../../app/session.js';
 import { auditTexts as texts } from '../../texts/audit.js';
+import { Time } from '../../ui/time.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { announce } from '../../app/announce.js';
+import { useAction, useResource } from '../../app/live.js';
 import { commonTexts } from '../../texts/common.js';
-import { Loaded } from '../../ui/problem.js';
-import { AuditEntry } from './audit-entry.js';
-import { AuditExport } from './audit-export.js';
-import { AuditFilters, filterNames } from './audit-filters.js';
+import { Loaded, ProblemView } from '../../ui/problem.js';
+import { AuditFilters, type AuditQuery, filterNames } from './audit-filters.js';
+
+type ExportForm = 'text/csv' | 'application/jsonl';
+
+interface Progress {
+  entries: number;
+  bytes: number;
+}
+
+/** How an export ended. What arrived is a file, also if it is incomplete. */
+type Exported = Progress & { end: 'complete' | 'stopped' | 'broken'; file: Blob };
+
+const foldBytes = 4_000_000;
+const [newline, quote] = [10, 34];
+
+/**
+ * Reads a whole export of the audit record. A link could not send the token. Throws `AssentError` if the registry refuses it.
+ */
+async function exportAudit(
+  query: AuditQuery,
+  form: ExportForm,
+  signal: AbortSignal,
+  onProgress: (progress: Progress) => void,
+): Promise<Exported> {
+  const isCsv = form === 'text/csv';
+  const headers = { Accept: form };
+  const answer = await api.GET('/audit', { params: { query }, headers, parseAs: 'stream', signal });
+  // The first line of CSV names the columns.
+  let [entries, bytes, isQuoted] = [isCsv ? -1 : 0, 0, false];
+  let file = new Blob([], { type: form });
+  let parts: BlobPart[] = [];
+  let partBytes = 0;
+  const fold = () => {
+    file = new Blob([file, ...parts], { type: form });
+    [parts, partBytes] = [[], 0];
+  };
+  const finish = (end: Exported['end']): Exported => {
+    fold();
+    return { end, file, bytes, entries: Math.max(0, entries) };
+  };
+  const reader = (answer.data as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return finish('complete');
+      for (const byte of value) {
+        if (isCsv && byte === quote) isQuoted = !isQuoted;
+        else if (byte === newline && !isQuoted) entries += 1;
+      }
+      bytes += value.byteLength;
+      parts.push(value);
+      partBytes += value.byteLength;
+      if (partBytes > foldBytes) fold();
+      onProgress({ entries: Math.max(0, entries), bytes });
+    }
+  } catch {
+    return finish(signal.aborted ? 'stopped' : 'broken');
+  }
+}
+
+/** Hands a file to the browser, as a download does. */
+function saveFile(file: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+type Entry = Schemas['AuditEntry'];
+
+const pages: Record<string, string | undefined> = {
+  subscription: 'subscriptions',
+  origin: 'origins',
+  block: 'blocks',
+  grant: 'grants',
+};
+/** From here on a change is folded, and a value. */
+const longChange = 600;
+const longValue = 2_000;
+
+/** One change: what, when, who, and each changed member before and after. */
+function AuditEntry({ entry }: { entry: Entry }) {
+  const { at, tenant, actor, action, target, subscriber, reference, changed, requestid } = entry;
+  const { reason, ...detail } = entry.detail ?? {};
+  const isLong = JSON.stringify(changed ?? {}).length > longChange;
+  return (
+    <li class="card entry">
+      <p>
+        <Time at={at} isExact /> · <code>{action}</code> {t(texts.by)}{' '}
+        <a href={href('audit', undefined, { actor })}>
+          <bdi>{actor}</bdi>
+        </a>
+        {readsEveryTenant.value && (
+          <>
+            {' · '}
+            <bdi>{tenant}</bdi>
+          </>
+        )}
+      </p>
+      <p>
+        <Target target={target} /> ·{' '}
+        <a href={href('audit', undefined, { target })} aria-label={`${t(texts.onlyThis)}: ${target}`}>
+          {t(texts.onlyThis)}
+        </a>
+      </p>
+      <dl class="facts">
+        {facts({ subscriber, reason, reference, requestid }).map(({ key, value }) => (
+          <>
+            <dt key={key}>{t(texts[key])}</dt>
+            <dd>
+              <Value value={value} />
+            </dd>
+          </>
+        ))}
+      </dl>
+      {changed !== undefined && (
+        <details open={!isLong}>
+          <summary>
+            {t(texts.changed)}: {Object.keys(changed).join(', ')}
+          </summary>
+          <div class="scroll" tabIndex={0} role="region" aria-label={`${t(texts.changed)}: ${target}, ${at}`}>
+            <table class="changes">
+              <thead>
+                <tr>
+                  <th scope="col">{t(texts.member)}</th>
+                  <th scope="col">{t(texts.before)}</th>
+                  <th scope="col">{t(texts.after)}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {Object.entries(changed).map(([member, { before, after }]) => (
+                  <tr key={member}>
+                    <th scope="row">
+                      <bdi>{member}</bdi>
+                    </th>
+                    <td>
+                      <Value value={before} />
+                    </td>
+                    <td>
+                      <Value value={after} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </details>
+      )}
+      {Object.keys(detail).length > 0 && (
+        <details>
+          <summary>{t(texts.detail)}</summary>
+          <Value value={detail} />
+        </details>
+      )}
+    </li>
+  );
+}
+
+function facts(given: Record<'subscriber' | 'reason' | 'reference' | 'requestid', unknown>) {
+  const keys = ['subscriber', 'reason', 'reference', 'requestid'] as const;
+  return keys.filter((key) => given[key] !== undefined).map((key) => ({ key, value: given[key] }));
+}
+
+/** Operators who only read the audit record see no other page. */
+function Target({ target }: { target: string }) {
+  const place = target.indexOf(':');
+  const page = pages[target.slice(0, place)];
+  const text = <bdi>{target}</bdi>;
+  return page !== undefined && isAdmin.value ? <a href={href(page, target.slice(place + 1))}>{text}</a> : text;
+}
+
+/** A text as it is, everything else as JSON over several lines. */
+function Value({ value }: { value: unknown }) {
+  if (value === null || value === undefined) return <span class="soft">–</span>;
+  const text = typeof value === 'string' ? value : readableJson(value);
+  if (text.length <= longValue) {
+    return typeof value === 'object' ? <pre class="value">{text}</pre> : <bdi>{text}</bdi>;
+  }
+  return (
+    <details>
+      <summary>
+        <bdi>{text.slice(0, 100)}…</bdi> {t(texts.long).replace('{n}', formatNumber(text.length))}
+      </summary>
+      <pre class="value" tabIndex={0}>
+        {text}
+      </pre>
+    </details>
+  );
+}
+
+const drawMs = 200;
+
+function fill(text: Text, { entries, bytes }: Progress): string {
+  const [unit, size] = bytes < 1e6 ? ['kilobyte', 1e3] : ['megabyte', 1e6];
+  const format = new Intl.NumberFormat(language.value, { style: 'unit', unit: String(unit), maximumFractionDigits: 1 });
+  return t(text)
+    .replace('{entries}', formatNumber(entries))
+    .replace('{size}', format.format(bytes / Number(size)));
+}
+
+/** A complete export is saved. An incomplete one says so, and is saved only if the user wants it, under another name. */
+function AuditExport({ query }: { query: AuditQuery }) {
+  const [progress, setProgress] = useState<Progress | undefined>(undefined);
+  const [ended, setEnded] = useState<(Exported & { form: ExportForm }) | undefined>(undefined);
+  const stop = useRef(new AbortController());
+  const action = useAction();
+  useEffect(() => () => stop.current.abort(), []);
+
+  const run = (form: ExportForm) =>
+    action.run(async () => {
+      stop.current = new AbortController();
+      setEnded(undefined);
+      setProgress({ entries: 0, bytes: 0 });
+      announce(t(texts.exporting));
+      let drawnAt = 0;
+      try {
+        const exported = await exportAudit(query, form, stop.current.signal, (now) => {
+          if (Date.now() - drawnAt < drawMs) return;
+          drawnAt = Date.now();
+          setProgress(now);
+        });
+        if (exported.end === 'complete') saveFile(exported.file, nameOf(form, ''));
+        setEnded({ ...exported, form });
+      } catch (error) {
+        if (!stop.current.signal.aborted) throw error;
+      } finally {
+        setProgress(undefined);
+      }
+    });
+
+  const text = { complete: texts.done, stopped: texts.stopped, broken: texts.broken };
+  return (
+    <details>
+      <summary>{t(texts.export)}</summary>
+      <p>{t(texts.exportText)}</p>
+      <div class="actions">
+        <button type="button" disabled={action.isBusy} onClick={() => void run('text/csv')}>
+          {t(texts.csv)}
+        </button>
+        <button type="button" disabled={action.isBusy} onClick={() => void run('application/jsonl')}>
+          {t(texts.jsonl)}
+        </button>
+        {action.isBusy && (
+          <button type="button" onClick={() => stop.current.abort()}>
+            {t(commonTexts.stop)}
+          </button>
+        )}
+      </div>
+      {progress !== undefined && (
+        <p>
+          <progress aria-label={t(texts.export)} /> {fill(texts.progress, progress)}
+        </p>
+      )}
+      <div role="status">
+        {ended !== undefined && <p class={ended.end === 'complete' ? '' : 'problem'}>{fill(text[ended.end], ended)}</p>}
+      </div>
+      {ended?.end === 'broken' && (
+        <button type="button" onClick={() => saveFile(ended.file, nameOf(ended.form, '-incomplete'))}>
+          {t(texts.saveIncomplete)}
+        </button>
+      )}
+      <ProblemView problem={action.problem} />
+    </details>
+  );
+}
+
+function nameOf(form: ExportForm, mark: string): string {
+  const at = new Date().toISOString().slice(0, 16).replace('T', '-').replace(':', '');
+  return `audit-${at}${mark}.${form === 'text/csv' ? 'csv' : 'jsonl'}`;
+}
 
 const perPage = 50;
 

@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { readableJson } from '../../app/json.js';
-import { connection, onChange, type Change } from '../../app/live.js';
+import { formatNumber, readableJson, t } from '../../app/text.js';
+import { type Change, connection, onChange } from '../../app/live.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
-import { formatNumber, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
-import { feedTexts as texts } from '../../texts/feed.js';
+import { feedTexts as texts } from '../../texts/audit.js';
 import { Field } from '../../ui/field.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';

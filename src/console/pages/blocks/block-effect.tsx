@@ -1,9 +1,14 @@
 import type { ComponentChildren } from 'preact';
-import type { Schemas } from '../../app/api.js';
+import { api, type Schemas } from '../../app/api.js';
 import { href } from '../../app/route.js';
-import { isAdmin, session } from '../../app/session.js';
+import { isAdmin, isOperator, session } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
+import { useState } from 'preact/hooks';
+import { announce } from '../../app/announce.js';
+import { useAction } from '../../app/live.js';
+import { Confirm } from '../../ui/dialog.js';
+import { ReferenceField, referenceHeader } from '../../ui/reference.js';
 
 export type BlockKind = Schemas['BlockKind'];
 type Blocked = Pick<Schemas['Block'], 'kind' | 'value' | 'tenant'>;
@@ -70,4 +75,42 @@ function subscriptionsUnder({ kind, value, tenant }: Blocked): string | undefine
   if (kind === 'tenant') return href('subscriptions');
   if (kind === 'domain' || kind === 'network') return undefined;
   return href('subscriptions', undefined, { [kind]: value });
+}
+
+type Block = Schemas['Block'];
+
+/** A button with its question, or why there is none. */
+export function LiftBlock({ block, onLifted }: { block: Block; onLifted: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const [reference, setReference] = useState('');
+  const action = useAction();
+  const { id, value, byoperator } = block;
+  if (byoperator && !isOperator.value) return <span class="soft">{t(texts.operatorOnly)}</span>;
+  const lift = async () => {
+    await api.DELETE('/blocks/{id}', { params: { path: { id }, header: referenceHeader(reference) } });
+    announce(t(texts.lifted));
+    onLifted();
+  };
+  return (
+    <>
+      <button type="button" aria-label={`${t(texts.liftThis)}: ${value}`} onClick={() => setOpen(true)}>
+        {t(texts.lift)}
+      </button>
+      {isOpen && (
+        <Confirm
+          title={t(texts.liftTitle).replace('{value}', () => value)}
+          confirm={t(texts.liftThis)}
+          action={action}
+          onConfirm={lift}
+          onClose={() => {
+            action.clear();
+            setOpen(false);
+          }}
+        >
+          <p>{t(texts.liftText)}</p>
+          <ReferenceField value={reference} onInput={setReference} />
+        </Confirm>
+      )}
+    </>
+  );
 }

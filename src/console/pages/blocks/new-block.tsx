@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from '../../app/announce.js';
 import { api, type Schemas } from '../../app/api.js';
-import { fromLocalTime } from '../../app/local-time.js';
-import { useAction } from '../../app/resource.js';
+import { fromLocalTime, t } from '../../app/text.js';
+import { useAction } from '../../app/live.js';
 import { go, href, route } from '../../app/route.js';
 import { isOperator, session } from '../../app/session.js';
-import { t } from '../../app/text.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
 import { Field } from '../../ui/field.js';

@@ -1,9 +1,160 @@
 import { useState } from 'preact/hooks';
-import type { Schemas } from '../../app/api.js';
-import { t } from '../../app/text.js';
+import { announce } from '../../app/announce.js';
+import { api, AssentError, type Schemas } from '../../app/api.js';
+import { formatNumber, readableJson, t } from '../../app/text.js';
+import { useAction } from '../../app/live.js';
+import { href } from '../../app/route.js';
+import { commonTexts } from '../../texts/common.js';
 import { originsTexts as texts } from '../../texts/origins.js';
-import type { Versioned } from './read-origin.js';
-import { EditRules } from './rules-edit.js';
+import { Field } from '../../ui/field.js';
+import { ProblemView } from '../../ui/problem.js';
+import { ReferenceField, referenceHeader } from '../../ui/reference.js';
+import { Table } from '../../ui/table.js';
+import { readOrigin, type Versioned } from './read-origin.js';
+
+type Rules = Schemas['SubscriptionRule'][];
+
+const place = '/subscriptionrules';
+
+/** Rules as JSON, with faults at their place. Whom they would refuse is shown before they are saved. */
+function EditRules({ opened, onDone }: { opened: Versioned; onDone: () => void }) {
+  const present = (rules: Rules | undefined) => (rules === undefined ? '' : readableJson(rules));
+  const [base, setBase] = useState(opened);
+  const [text, setText] = useState(() => present(opened.origin.subscriptionrules));
+  const [other, setOther] = useState<string | undefined>(undefined);
+  const [reference, setReference] = useState('');
+  const [checked, setChecked] = useState<{ text: string; result: Schemas['RuleCheckResult'] } | undefined>(undefined);
+  const action = useAction();
+  const { name } = base.origin;
+  const path = { name };
+
+  const check = async () => {
+    // Without rules nobody is refused: an empty text must not check those that are in force.
+    const subscriptionrules = text.trim() === '' ? [{ name: 'all', types: ['*'] }] : readRules(text);
+    const result = await api.POST('/origins/{name}/subscriptionrules/check', {
+      params: { path },
+      body: { subscriptionrules },
+    });
+    setChecked({ text, result: result.data });
+  };
+  const save = async () => {
+    const subscriptionrules = text.trim() === '' ? null : readRules(text);
+    const header = { 'If-Match': base.etag, ...referenceHeader(reference) };
+    await api.PATCH('/origins/{name}', {
+      params: { path, header },
+      body: { subscriptionrules },
+    });
+    announce(t(texts.rulesSaved));
+    onDone();
+  };
+  const readAgain = async () => {
+    const now = await readOrigin(name);
+    setOther(present(now.origin.subscriptionrules));
+    setBase(now);
+  };
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run(save);
+      }}
+    >
+      <Field label={t(texts.rulesJson)} hint={t(texts.rulesHint)} problem={action.problem} pointer={place}>
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={14}
+            spellcheck={false}
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        )}
+      </Field>
+      {other !== undefined && (
+        <div class="note" role="status">
+          <p>{t(texts.changedByOther)}</p>
+          <pre tabIndex={0}>
+            <code>{other || t(texts.everyone)}</code>
+          </pre>
+        </div>
+      )}
+      {checked?.text === text && <CheckResult result={checked.result} />}
+      <ReferenceField value={reference} onInput={setReference} />
+      <ProblemView
+        problem={action.problem}
+        shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer).filter((each) => each.startsWith(place))}
+      />
+      <div class="actions">
+        <button type="button" disabled={action.isBusy} onClick={() => void action.run(check)}>
+          {t(texts.check)}
+        </button>
+        {action.problem?.code === 'precondition_failed' && (
+          <button type="button" onClick={() => void action.run(readAgain)}>
+            {t(texts.readAgain)}
+          </button>
+        )}
+        <button type="submit" class="first" disabled={action.isBusy}>
+          {t(action.isBusy ? commonTexts.busy : texts.saveRules)}
+        </button>
+        <button type="button" onClick={onDone}>
+          {t(commonTexts.cancel)}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function readRules(text: string): Rules {
+  try {
+    return JSON.parse(text) as Rules;
+  } catch (error) {
+    const detail = t(texts.notJson).replace('{why}', () => (error as Error).message);
+    const fault = { pointer: place, rule: 'body_malformed', detail };
+    const problem = { title: t(texts.rulesJson), detail: '', status: 400, code: 'invalid_request', requestid: '' };
+    throw new AssentError({ type: 'about:blank', ...problem, faults: [fault] });
+  }
+}
+
+function CheckResult({ result }: { result: Schemas['RuleCheckResult'] }) {
+  const { examined, complete, refused, undecided, subscriptions } = result;
+  const numbers = { examined, refused, undecided };
+  return (
+    <div class="note">
+      <p role="status">
+        {t(texts.checked).replace(/\{(\w+)\}/g, (_, key: keyof typeof numbers) => formatNumber(numbers[key]))}{' '}
+        {!complete && t(texts.incomplete)}
+      </p>
+      {refused + undecided > subscriptions.length && <p>{t(texts.firstRefused)}</p>}
+      {subscriptions.length > 0 && (
+        <Table
+          caption={t(texts.check)}
+          rows={subscriptions}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              key: 'id',
+              title: t(texts.subscription),
+              cell: ({ id }) => <a href={href('subscriptions', id)}>{id}</a>,
+            },
+            { key: 'who', title: t(texts.subscriber), cell: ({ subscriber }) => <bdi>{subscriber}</bdi> },
+            { key: 'verdict', title: t(texts.verdict), cell: ({ verdict }) => t(texts.verdicts[verdict]) },
+            {
+              key: 'why',
+              title: t(texts.why),
+              cell: ({ faults }) =>
+                faults.map(({ pointer, detail }) => (
+                  <p key={pointer}>
+                    <code>{pointer}</code> <bdi>{detail}</bdi>
+                  </p>
+                )),
+            },
+          ]}
+        />
+      )}
+    </div>
+  );
+}
 
 const limited = ['subscribers', 'claims', 'types', 'sources', 'subjects'] as const;
 

@@ -1,16 +1,242 @@
 import { useState } from 'preact/hooks';
-import { useResource } from '../../app/resource.js';
-import { href } from '../../app/route.js';
-import { isAdmin } from '../../app/session.js';
+import { announce } from '../../app/announce.js';
+import { api } from '../../app/api.js';
+import { readAll, useAction, useResource } from '../../app/live.js';
+import { go, href } from '../../app/route.js';
 import { t } from '../../app/text.js';
-import { originsTexts as texts } from '../../texts/origins.js';
-import { Loaded } from '../../ui/problem.js';
-import { DeleteOrigin, MakeDefault } from './origin-actions.js';
-import { OriginBlocks } from './origin-blocks.js';
-import { EditPolicy } from './origin-edit.js';
-import { OriginPolicy } from './origin-policy.js';
+import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
+import { Confirm } from '../../ui/dialog.js';
+import { ReferenceField, referenceHeader } from '../../ui/reference.js';
+import { readOrigin, type Versioned } from './read-origin.js';
+import { Loaded, ProblemView } from '../../ui/problem.js';
+import { Time } from '../../ui/time.js';
+import { LiftBlock } from '../blocks/block-effect.js';
+import { commonTexts } from '../../texts/common.js';
+import {
+  changesOf,
+  type Member,
+  members,
+  OriginPolicy,
+  PolicyFields,
+  policyPointers,
+  typedOf,
+} from './origin-policy.js';
+import { isAdmin } from '../../app/session.js';
 import { OriginRules } from './origin-rules.js';
-import { readOrigin } from './read-origin.js';
+
+const maxOrigins = 10_000;
+
+async function findDefault(): Promise<string | undefined> {
+  const { rows } = await readAll(maxOrigins, api.pages('/origins'));
+  return rows.find(({ isdefault }) => isdefault)?.name;
+}
+
+async function setDefault(name: string, isdefault: boolean, reference: string): Promise<void> {
+  const { etag } = await readOrigin(name);
+  const header = { 'If-Match': etag, ...referenceHeader(reference) };
+  await api.PATCH('/origins/{name}', {
+    params: { path: { name }, header },
+    body: { isdefault },
+  });
+}
+
+/** Two changes, because a tenant has at most one default origin. If the second fails, trying again does only that. */
+function MakeDefault({ name, onDone }: { name: string; onDone: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        {t(texts.makeDefault)}
+      </button>
+      {isOpen && <MakeDefaultDialog name={name} onDone={onDone} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function MakeDefaultDialog({ name, onDone, onClose }: { name: string; onDone: () => void; onClose: () => void }) {
+  const [reference, setReference] = useState('');
+  const action = useAction();
+  const present = useResource('default origin', findDefault, ({ kind }) => kind === 'origin.changed');
+  const make = async () => {
+    const before = await findDefault();
+    if (before !== undefined && before !== name) await setDefault(before, false, reference);
+    await setDefault(name, true, reference);
+    announce(t(texts.madeDefault));
+    onDone();
+  };
+  return (
+    <Confirm
+      title={t(texts.makeDefaultTitle).replace('{name}', name)}
+      confirm={t(texts.makeDefault)}
+      action={action}
+      onConfirm={make}
+      onClose={onClose}
+    >
+      <p>{t(texts.makeDefaultText)}</p>
+      {present.data !== undefined && <p>{t(texts.presentDefault).replace('{name}', present.data)}</p>}
+      <ReferenceField value={reference} onInput={setReference} />
+    </Confirm>
+  );
+}
+
+function DeleteOrigin({ found: { origin, etag } }: { found: Versioned }) {
+  const [isOpen, setOpen] = useState(false);
+  const [reference, setReference] = useState('');
+  const action = useAction();
+  const { name } = origin;
+  const remove = async () => {
+    const header = { 'If-Match': etag, ...referenceHeader(reference) };
+    await api.DELETE('/origins/{name}', { params: { path: { name }, header } });
+    announce(t(texts.deleted));
+    go(href('origins'));
+  };
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => setOpen(true)}>
+        {t(texts.delete)}
+      </button>
+      {isOpen && (
+        <Confirm
+          title={t(texts.deleteTitle).replace('{name}', name)}
+          confirm={t(texts.delete)}
+          action={action}
+          onConfirm={remove}
+          onClose={() => {
+            action.clear();
+            setOpen(false);
+          }}
+          isDangerous
+        >
+          <p>{t(texts.deleteText)}</p>
+          <p>{t(texts.deleteUse)}</p>
+          <ReferenceField value={reference} onInput={setReference} />
+          {action.problem?.code === 'origin_in_use' && (
+            <p>
+              <a href={href('subscriptions', undefined, { origin: name })}>{t(texts.inUse)}</a>
+            </p>
+          )}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** Stop and start: the blocks of the kind `origin`. Those that stop its tenant or a webhook are on the page Blocks. */
+function OriginBlocks({ name }: { name: string }) {
+  const blocks = useResource(
+    `blocks of ${name}`,
+    async (signal) =>
+      (await api.GET('/blocks', { params: { query: { kind: 'origin', value: name, limit: 200 } }, signal })).data,
+    ({ kind }) => kind.startsWith('origin.'),
+  );
+  return (
+    <section aria-labelledby="stopping">
+      <h2 id="stopping">{t(texts.stopping)}</h2>
+      <Loaded of={blocks}>
+        {(rows) => (
+          <>
+            {rows.length === 0 && (
+              <>
+                <p>{t(texts.running)}</p>
+                <a class="button" href={href('new-block', undefined, { kind: 'origin', value: name })}>
+                  {t(texts.stop)}
+                </a>
+              </>
+            )}
+            {rows.length > 0 && <p class="note">{t(texts.stopped)}</p>}
+            {rows.map((block) => (
+              <div key={block.id} class="actions">
+                <span>
+                  <a href={href('blocks', block.id)}>
+                    <bdi>{block.reason}</bdi>
+                  </a>{' '}
+                  <bdi>{block.createdby}</bdi>, <Time at={block.createdat} />
+                </span>
+                <LiftBlock block={block} onLifted={blocks.reload} />
+              </div>
+            ))}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+/**
+ * Changes only the members that were edited. If another admin was faster, the form keeps them, takes over the others, and
+ * shows what is different.
+ */
+function EditPolicy({ opened, onDone }: { opened: Versioned; onDone: () => void }) {
+  const [base, setBase] = useState(opened);
+  const [typed, setTyped] = useState(() => typedOf(opened.origin));
+  const [others, setOthers] = useState<ReadonlyArray<{ member: Member; before: string; after: string }>>([]);
+  const [reference, setReference] = useState('');
+  const action = useAction();
+  const { name } = base.origin;
+
+  const save = async () => {
+    const body = changesOf(typedOf(base.origin), typed);
+    if (Object.keys(body).length === 0) return announce(t(texts.unchanged));
+    const header = { 'If-Match': base.etag, ...referenceHeader(reference) };
+    const params = { path: { name }, header };
+    await api.PATCH('/origins/{name}', {
+      params,
+      body: body,
+    });
+    announce(t(texts.saved));
+    return onDone();
+  };
+  const readAgain = async () => {
+    const now = await readOrigin(name);
+    const [before, after] = [typedOf(base.origin), typedOf(now.origin)];
+    setOthers(
+      members
+        .filter((member) => before[member] !== after[member])
+        .map((member) => ({ member, before: before[member], after: after[member] })),
+    );
+    const merged = members.map((member) => [member, typed[member] === before[member] ? after[member] : typed[member]]);
+    setTyped(Object.fromEntries(merged) as typeof typed);
+    setBase(now);
+  };
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run(save);
+      }}
+    >
+      <PolicyFields typed={typed} onChange={setTyped} problem={action.problem} />
+      <ReferenceField value={reference} onInput={setReference} />
+      {others.length > 0 && (
+        <div class="note" role="status">
+          <p>{t(texts.changedByOther)}</p>
+          <ul>
+            {others.map(({ member, before, after }) => (
+              <li key={member}>
+                {t(policyTexts[member].label)}: {before || '–'} → {after || '–'}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <ProblemView problem={action.problem} shownAt={policyPointers} />
+      <div class="actions">
+        {action.problem?.code === 'precondition_failed' && (
+          <button type="button" onClick={() => void action.run(readAgain)}>
+            {t(texts.readAgain)}
+          </button>
+        )}
+        <button type="submit" class="first" disabled={action.isBusy}>
+          {t(action.isBusy ? commonTexts.busy : commonTexts.save)}
+        </button>
+        <button type="button" onClick={onDone}>
+          {t(commonTexts.cancel)}
+        </button>
+      </div>
+    </form>
+  );
+}
 
 export function OneOrigin({ name }: { name: string }) {
   const [isEdited, setEdited] = useState(false);

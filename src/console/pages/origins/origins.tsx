@@ -1,6 +1,5 @@
 import { api, type Schemas } from '../../app/api.js';
-import { readAll } from '../../app/read-all.js';
-import { useResource } from '../../app/resource.js';
+import { readAll, useResource } from '../../app/live.js';
 import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';

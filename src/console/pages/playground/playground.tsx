@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Problem, type Schemas } from '../../app/api.js';
-import { readAll } from '../../app/read-all.js';
-import { useResource } from '../../app/resource.js';
+import { readAll, useResource } from '../../app/live.js';
 import { route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { t } from '../../app/text.js';
@@ -10,10 +9,8 @@ import { commonTexts } from '../../texts/common.js';
 import { playgroundTexts as texts } from '../../texts/playground.js';
 import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
-import { readEvent, type EventMembers } from './event-text.js';
+import { EventEditor, type EventMembers, examples, readEvent } from './playground-event.js';
 import { MatchView } from './playground-answer.js';
-import { EventEditor } from './playground-event.js';
-import { examples } from './playground-examples.js';
 
 /** What was typed is still there after a look at another page. */
 const draft = signal(JSON.stringify(examples.least, null, 2));

@@ -1,9 +1,70 @@
-import { useRef } from 'preact/hooks';
-import type { Problem } from '../../app/api.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, type Problem, type Schemas } from '../../app/api.js';
 import { t } from '../../app/text.js';
-import { registerTexts as texts } from '../../texts/register.js';
-import { lineAt, placeOf } from './json-places.js';
-import { Field, faultsAt } from '../../ui/field.js';
+import { registerTexts as texts } from '../../texts/subscriptions.js';
+import { faultsAt, Field } from '../../ui/field.js';
+import { useResource } from '../../app/live.js';
+import { ProblemView } from '../../ui/problem.js';
+import type { Fault } from './subscription-draft.js';
+
+/**
+ * Where the value at a JSON pointer stands in a text of valid JSON, as offsets: for a missing member, that of the object
+ * around it. Undefined for a text that is no JSON.
+ */
+function placeOf(text: string, pointer: string): { from: number; to: number } | undefined {
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const places = placesIn(text);
+  for (let path = pointer; ; path = path.slice(0, path.lastIndexOf('/'))) {
+    const found = places.get(path);
+    if (found !== undefined || path === '') return found;
+  }
+}
+
+/** The line of an offset, from 1. */
+const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+
+function placesIn(text: string): Map<string, { from: number; to: number }> {
+  const places = new Map<string, { from: number; to: number }>();
+  let at = 0;
+  const skip = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    at = pattern.test(text) ? pattern.lastIndex : at;
+  };
+  const space = /\s*/y;
+  const string = /"(?:[^"\\]|\\.)*"/y;
+  const other = /[^\s,\]}]+/y;
+  const read = (pointer: string) => {
+    skip(space);
+    const from = at;
+    const open = text[at];
+    if (open === '{' || open === '[') {
+      at += 1;
+      skip(space);
+      for (let index = 0; text[at] !== '}' && text[at] !== ']'; index += 1) {
+        let name = String(index);
+        if (open === '{') {
+          const start = at;
+          skip(string);
+          name = (JSON.parse(text.slice(start, at)) as string).replaceAll('~', '~0').replaceAll('/', '~1');
+          skip(space);
+          at += 1;
+        }
+        read(`${pointer}/${name}`);
+        skip(space);
+        if (text[at] === ',') at += 1;
+        skip(space);
+      }
+      at += 1;
+    } else skip(open === '"' ? string : other);
+    places.set(pointer, { from, to: at });
+  };
+  read('');
+  return places;
+}
 
 /** JSON that a person edits. Each fault below it leads to its place in the text. */
 export function JsonEditor({
@@ -56,5 +117,98 @@ export function JsonEditor({
         </>
       )}
     </Field>
+  );
+}
+
+type FilterTest = Schemas['FilterTest'];
+/** A stored subscription, or what decides which events a new one gets. */
+export type Tested = Omit<FilterTest, 'event'>;
+
+const typingPauseMs = 350;
+
+function useSettled<T>(value: T): T {
+  const key = JSON.stringify(value);
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return settled;
+}
+
+export interface FilterCheck {
+  event: string;
+  setEvent(text: string): void;
+  answer: Schemas['FilterTestAnswer'] | undefined;
+  isChecking: boolean;
+  problem: Problem | undefined;
+  /** Faults of the members, by the registry; and of the event. */
+  faults: readonly Fault[];
+}
+
+/** Asks the registry, whenever the user pauses, whether an event matches. So it also checks the members. */
+export function useFilterCheck(tested: Tested | undefined, first: { type?: string; source?: string }): FilterCheck {
+  const [event, setEvent] = useState(() => JSON.stringify(sample(first), undefined, 2));
+  const parsed = parse(event);
+  const body = useSettled(tested === undefined || 'fault' in parsed ? undefined : { ...tested, event: parsed.value });
+  const check = useResource(JSON.stringify(body) ?? '', async (signal) =>
+    body === undefined ? undefined : (await api.POST('/filters/test', { body, signal })).data,
+  );
+  const faults = 'fault' in parsed ? [parsed.fault] : (check.problem?.faults ?? []);
+  return { event, setEvent, answer: check.data, isChecking: check.isLoading, problem: check.problem, faults };
+}
+
+function sample({ type = 'com.example.created', source = '/example' }): object {
+  return { specversion: '1.0', id: '1', source, type, subject: '1', time: new Date().toISOString() };
+}
+
+function parse(text: string): { value: Record<string, unknown> } | { fault: Fault } {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return { value: value as Record<string, unknown> };
+  } catch (error) {
+    const detail = t(texts.notJson(error instanceof Error ? error.message : ''));
+    return { fault: { pointer: '/event', rule: '', detail } };
+  }
+  return { fault: { pointer: '/event', rule: '', detail: t(texts.notJson(text.slice(0, 20))) } };
+}
+
+/** An event to try, and the answer. */
+export function FilterTester({ check, areMembersValid = true }: { check: FilterCheck; areMembersValid?: boolean }) {
+  const { event, setEvent, answer, isChecking, problem, faults } = check;
+  const ofEvent = faults.filter(({ pointer }) => pointer.startsWith('/event'));
+  const others = problem?.faults?.length ? undefined : problem;
+  return (
+    <div class="tester">
+      <p>{t(texts.testHint)}</p>
+      <JsonEditor
+        label={t(texts.event)}
+        value={event}
+        onInput={setEvent}
+        rows={8}
+        pointer="/event"
+        problem={{ ...noProblem, faults: ofEvent }}
+      />
+      <ProblemView problem={others} />
+      <p role="status">
+        {!areMembersValid || (faults.length > 0 && ofEvent.length < faults.length)
+          ? t(texts.mendFirst)
+          : isChecking
+            ? t(texts.checking)
+            : answer !== undefined && <Answer of={answer} />}
+      </p>
+    </div>
+  );
+}
+
+/** Carries faults to fields. */
+export const noProblem: Problem = { type: 'about:blank', title: '', status: 400, detail: '', code: '', requestid: '' };
+
+function Answer({ of: { matched, pointer, detail } }: { of: Schemas['FilterTestAnswer'] }) {
+  if (matched) return <span class="badge good">{t(texts.matches)}</span>;
+  return (
+    <>
+      <span class="badge bad">{t(texts.matchesNot)}</span> <code>{pointer}</code> <bdi>{detail}</bdi>
+    </>
   );
 }

@@ -1,17 +1,164 @@
+import { api, newKey, type Problem, type Schemas } from '../../app/api.js';
+import { t, type Text } from '../../app/text.js';
+import { registerTexts, subscriptionTexts } from '../../texts/subscriptions.js';
+import { Field } from '../../ui/field.js';
 import { useState } from 'preact/hooks';
 import { announce } from '../../app/announce.js';
-import { api, newKey } from '../../app/api.js';
-import { useAction } from '../../app/resource.js';
+import { useAction } from '../../app/live.js';
+import { Confirm } from '../../ui/dialog.js';
+import type { SubscriptionDetails } from './use-subscription.js';
 import { go, href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
-import { t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
-import { subscriptionTexts as texts } from '../../texts/subscription.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
-import { RotateCredential } from './subscription-credential.js';
-import type { SubscriptionDetails } from './use-subscription.js';
+
+type Member = keyof typeof registerTexts.credentialMembers;
+
+const token = ['accesstoken', 'accesstokenexpiresutc', 'accesstokentype'] as const;
+const membersOf: Record<keyof typeof registerTexts.credentialtypes, readonly Member[]> = {
+  '': [],
+  PLAIN: ['identifier', 'secret'],
+  ACCESSTOKEN: token,
+  REFRESHTOKEN: [...token, 'refreshtoken', 'refreshtokenendpoint'],
+};
+const secrets: readonly Member[] = ['secret', 'accesstoken', 'refreshtoken'];
+
+export interface CredentialDraft extends Partial<Record<Member, string>> {
+  credentialtype: keyof typeof membersOf;
+}
+
+/** Undefined if there is none. Empty members are left out; the registry says which of them it needs. */
+export function readCredential(draft: CredentialDraft): Schemas['SinkCredential'] | undefined {
+  if (draft.credentialtype === '') return undefined;
+  const given = membersOf[draft.credentialtype].filter((member) => draft[member]);
+  const members = Object.fromEntries(given.map((member) => [member, draft[member]]));
+  return { credentialtype: draft.credentialtype, ...members };
+}
+
+export function CredentialFields({
+  draft,
+  onInput,
+  problem,
+}: {
+  draft: CredentialDraft;
+  onInput: (draft: CredentialDraft) => void;
+  problem: Problem | undefined;
+}) {
+  return (
+    <fieldset>
+      <legend>{t(registerTexts.credential)}</legend>
+      <p>{t(registerTexts.credentialHint)}</p>
+      <Field label={t(registerTexts.credentialtype)}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={draft.credentialtype}
+            onChange={(event) =>
+              onInput({ ...draft, credentialtype: event.currentTarget.value as CredentialDraft['credentialtype'] })
+            }
+          >
+            {Object.entries(registerTexts.credentialtypes).map(([type, text]) => (
+              <option key={type} value={type}>
+                {t(text)}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {membersOf[draft.credentialtype].map((member) => (
+        <Field
+          key={member}
+          label={t(registerTexts.credentialMembers[member])}
+          problem={problem}
+          pointer={`/sinkcredential/${member}`}
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              class={secrets.includes(member) ? 'secret' : ''}
+              autocomplete="off"
+              spellcheck={false}
+              value={draft[member] ?? ''}
+              onInput={(event) => onInput({ ...draft, [member]: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Replaces the credential, with a time in which both are valid. */
+function RotateCredential({
+  read,
+  onClose,
+  onDone,
+}: {
+  read: SubscriptionDetails;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const { subscription, etag } = read;
+  const present = subscription.sinkcredential;
+  const action = useAction();
+  const [draft, setDraft] = useState<CredentialDraft>({ credentialtype: present?.credentialtype ?? 'PLAIN' });
+  const [overlap, setOverlap] = useState(present === undefined ? '0' : '3600');
+
+  const patch = async (sinkcredential: object | null, done: Text) => {
+    await api.PATCH('/subscriptions/{id}', {
+      params: { path: { id: subscription.id }, header: { 'If-Match': etag } },
+      body: { sinkcredential },
+    });
+    announce(t(done));
+    onDone();
+  };
+  const now = (sinkcredential: object | null, done: Text) => async () => {
+    if (await action.run(() => patch(sinkcredential, done))) onClose();
+  };
+  const credential = readCredential(draft);
+  return (
+    <Confirm
+      title={t(subscriptionTexts.rotate)}
+      confirm={t(subscriptionTexts.rotate)}
+      action={action}
+      isReady={credential !== undefined && /^\d+$/.test(overlap)}
+      shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer)}
+      onConfirm={() => patch({ ...credential, overlapseconds: Number(overlap) }, subscriptionTexts.rotated)}
+      onClose={onClose}
+    >
+      <CredentialFields draft={draft} onInput={setDraft} problem={action.problem} />
+      {present !== undefined && (
+        <Field
+          label={t(subscriptionTexts.overlap)}
+          hint={t(subscriptionTexts.overlapHint)}
+          problem={action.problem}
+          pointer="/sinkcredential/overlapseconds"
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              inputMode="numeric"
+              value={overlap}
+              onInput={(event) => setOverlap(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      )}
+      <div class="actions">
+        {present?.previous !== undefined && (
+          <button type="button" onClick={() => void now({ overlapseconds: 0 }, subscriptionTexts.overlapEnded)()}>
+            {t(subscriptionTexts.endOverlap)}
+          </button>
+        )}
+        {present !== undefined && (
+          <button type="button" class="danger" onClick={() => void now(null, subscriptionTexts.credentialRemoved)()}>
+            {t(subscriptionTexts.removeCredential)}
+          </button>
+        )}
+      </div>
+    </Confirm>
+  );
+}
 
 type Opened = 'suspend' | 'resume' | 'remove' | 'rotate';
 
@@ -30,17 +177,17 @@ export function Actions({
   const close = () => setOpened(undefined);
   const button = (name: Opened, look = '') => (
     <button type="button" class={look} onClick={() => setOpened(name)}>
-      {t(texts[name])}
+      {t(subscriptionTexts[name])}
     </button>
   );
   const mayResume = suspended !== undefined && (isAdmin.value || suspended.by === 'subscriber');
   return (
-    <section aria-label={t(texts.actions)}>
+    <section aria-label={t(subscriptionTexts.actions)}>
       <AskAgain read={read} reload={reload} />
       <div class="actions">
         {onEdit !== undefined && (
           <button type="button" onClick={onEdit}>
-            {t(texts.edit)}
+            {t(subscriptionTexts.edit)}
           </button>
         )}
         {mayResume && button('resume')}
@@ -65,7 +212,7 @@ export function AskAgain({ read, reload }: { read: SubscriptionDetails; reload: 
   const run = async () => {
     const header = { 'Idempotency-Key': newKey(), Prefer: 'wait=10' };
     await api.POST('/subscriptions/{id}/handshakes', { params: { path: { id }, header } });
-    announce(t(texts.asked));
+    announce(t(subscriptionTexts.asked));
     reload();
   };
   return (
@@ -77,7 +224,7 @@ export function AskAgain({ read, reload }: { read: SubscriptionDetails; reload: 
           disabled={action.isBusy}
           onClick={() => void action.run(run)}
         >
-          {t(action.isBusy ? texts.asking : texts.ask)}
+          {t(action.isBusy ? subscriptionTexts.asking : subscriptionTexts.ask)}
         </button>
       </p>
       <ProblemView problem={action.problem} />
@@ -108,14 +255,14 @@ function Decision({
     if (kind === 'suspend') await api.POST('/subscriptions/{id}/suspend', { params, body });
     if (kind === 'resume') await api.POST('/subscriptions/{id}/resume', { params, body });
     if (isRemoving) await api.DELETE('/subscriptions/{id}', { params });
-    announce(t(texts[`${kind}Done`]));
+    announce(t(subscriptionTexts[`${kind}Done`]));
     if (isRemoving) go(href('subscriptions'));
     else reload();
   };
   return (
     <Confirm
-      title={t(texts[`${kind}Title`])}
-      confirm={t(texts[kind])}
+      title={t(subscriptionTexts[`${kind}Title`])}
+      confirm={t(subscriptionTexts[kind])}
       action={action}
       isDangerous={isRemoving}
       isReady={isRemoving || reason.trim() !== ''}
@@ -127,7 +274,7 @@ function Decision({
         onClose();
       }}
     >
-      <p>{t(texts[`${kind}Hint`])}</p>
+      <p>{t(subscriptionTexts[`${kind}Hint`])}</p>
       {isRemoving && (
         <p>
           <bdi>{subscription.sink}</bdi>

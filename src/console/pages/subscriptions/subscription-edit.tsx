@@ -1,15 +1,172 @@
-import { useState } from 'preact/hooks';
-import { announce } from '../../app/announce.js';
-import { api } from '../../app/api.js';
-import { useAction } from '../../app/resource.js';
+import type { TargetedEvent } from 'preact';
+import { useId, useState } from 'preact/hooks';
 import { t } from '../../app/text.js';
+import { registerTexts, subscriptionTexts } from '../../texts/subscriptions.js';
+import { type ControlAttributes, faultsAt, Field } from '../../ui/field.js';
+import { type FilterCheck, FilterTester, JsonEditor, noProblem, type Tested, useFilterCheck } from './json-editor.js';
+import {
+  changedMembers,
+  type Draft,
+  draftOf,
+  emptyDraft,
+  type Fault,
+  type Member,
+  patchOf,
+  readDraft,
+} from './subscription-draft.js';
+import { api, type Problem } from '../../app/api.js';
+import { useAction, useResource } from '../../app/live.js';
+import { isAdmin } from '../../app/session.js';
+import { announce } from '../../app/announce.js';
 import { commonTexts } from '../../texts/common.js';
-import { subscriptionTexts as texts } from '../../texts/subscription.js';
 import { ProblemView } from '../../ui/problem.js';
-import { changedMembers, draftOf, patchOf, type Draft } from './subscription-draft.js';
-import { isShownAtField, SubscriptionFields } from './subscription-fields.js';
-import { useSubscriptionForm } from './subscription-form.js';
 import type { SubscriptionDetails } from './use-subscription.js';
+
+/** The places in a request that these fields show faults of. */
+export const isShownAtField = (pointer: string) =>
+  /^\/(sink|origin|source|types|subject|filters|requestedrate|callback|expiresat|protocolsettings|config)(\/|$)/.test(
+    pointer,
+  );
+
+/** The members of a subscription, to register or to edit one, with a live test of what they match. */
+export function SubscriptionFields({
+  draft,
+  onInput,
+  faults,
+  check,
+  origins,
+  storedNow = {},
+}: {
+  draft: Draft;
+  onInput: (member: Member, text: string) => void;
+  faults: readonly Fault[];
+  check: FilterCheck;
+  /** To choose from, if the user may see them. */
+  origins: readonly string[];
+  /** What the registry has now, for members that both the user and another one changed. */
+  storedNow?: Partial<Draft>;
+}) {
+  const list = useId();
+  const problem = { ...noProblem, faults: [...faults] };
+  const hintOf = (member: Member, hint: string) =>
+    storedNow[member] === undefined ? hint : `${hint} ${t(subscriptionTexts.storedNow)} ${storedNow[member] || '–'}`;
+  const control = (member: Member, attributes: ControlAttributes) => ({
+    ...attributes,
+    autocomplete: 'off',
+    spellcheck: false,
+    value: draft[member],
+    onInput: (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      onInput(member, event.currentTarget.value),
+  });
+  const field = (member: Member, label: string, hint: string, more: object = {}) => (
+    <Field label={label} hint={hintOf(member, hint)} problem={problem} pointer={`/${member}`}>
+      {(attributes) => <input {...control(member, attributes)} {...more} />}
+    </Field>
+  );
+  const json = (member: Member, label: string, hint: string) => (
+    <JsonEditor
+      label={label}
+      hint={hintOf(member, hint)}
+      value={draft[member]}
+      onInput={(text) => onInput(member, text)}
+      problem={problem}
+      pointer={`/${member}`}
+    />
+  );
+  return (
+    <>
+      <fieldset>
+        <legend>{t(registerTexts.where)}</legend>
+        {field('sink', t(registerTexts.sink), t(registerTexts.sinkHint), { inputMode: 'url', required: true })}
+        {field('origin', t(registerTexts.origin), t(registerTexts.originHint), origins.length > 0 ? { list } : {})}
+        <datalist id={list}>
+          {origins.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        {field('requestedrate', t(registerTexts.rate), t(registerTexts.rateHint), { inputMode: 'numeric' })}
+        {field('expiresat', t(registerTexts.ends), t(registerTexts.endsHint), { type: 'datetime-local', step: 1 })}
+      </fieldset>
+      <fieldset>
+        <legend>{t(registerTexts.which)}</legend>
+        <Field
+          label={t(registerTexts.types)}
+          hint={hintOf('types', t(registerTexts.typesHint))}
+          problem={problem}
+          pointer="/types"
+        >
+          {(attributes) => <textarea {...control('types', attributes)} rows={3} />}
+        </Field>
+        {field('source', t(registerTexts.source), t(registerTexts.sourceHint))}
+        {field('subject', t(registerTexts.subject), t(registerTexts.subjectHint))}
+        {json('filters', t(registerTexts.filters), t(registerTexts.filtersHint))}
+        <details open={draft.filters !== ''}>
+          <summary>{t(registerTexts.test)}</summary>
+          <FilterTester check={check} areMembersValid={!faults.some(({ pointer }) => pointer.startsWith('/filters'))} />
+        </details>
+      </fieldset>
+      <details>
+        <summary>{t(registerTexts.more)}</summary>
+        <Field
+          label={t(registerTexts.callback)}
+          hint={hintOf('callback', t(registerTexts.callbackHint))}
+          problem={problem}
+          pointer="/callback"
+        >
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={draft.callback}
+              onChange={(event) => onInput('callback', event.currentTarget.value)}
+            >
+              <option value="offer">{t(registerTexts.callbacks.offer)}</option>
+              <option value="never">{t(registerTexts.callbacks.never)}</option>
+            </select>
+          )}
+        </Field>
+        {json('protocolsettings', t(registerTexts.settings), t(registerTexts.settingsHint))}
+        {json('config', t(registerTexts.config), t(registerTexts.configHint))}
+      </details>
+    </>
+  );
+}
+
+/** The state of the form: what was typed, and the faults of it that this page and the registry found so far. */
+export function useSubscriptionForm(first: Draft = emptyDraft, refused?: Problem) {
+  const [draft, setDraft] = useState(first);
+  const { members, faults: own } = readDraft(draft);
+  const { source, types, subject, filters } = members as Tested;
+  const wanted: Tested = {
+    ...(source && { source }),
+    ...(types?.length && { types }),
+    ...(subject && { subject }),
+    ...(filters && { filters }),
+  };
+  const areFiltersRead = !own.some(({ pointer }) => pointer === '/filters');
+  const check = useFilterCheck(areFiltersRead ? wanted : undefined, {
+    ...(types?.[0] && { type: types[0] }),
+    ...(source && { source }),
+  });
+  const origins = useResource('origins', async (signal) =>
+    isAdmin.value ? (await api.GET('/origins', { params: { query: { limit: 200 } }, signal })).data : [],
+  );
+  const known = new Set(own.map(({ pointer }) => pointer));
+  const others = [...check.faults.filter(({ pointer }) => !pointer.startsWith('/event')), ...(refused?.faults ?? [])];
+  // The sink is the one member that has to be there: an empty one is no fault before the user sends it.
+  const faults = [...own, ...others.filter(({ pointer }) => !known.has(pointer) && known.add(pointer))];
+  return {
+    draft,
+    members,
+    /** Faults that the page sees itself; with them there is nothing to send. */
+    isReady: own.length === 0 && draft.sink !== '',
+    faults,
+    check,
+    origins: (origins.data ?? []).map(({ name }) => name),
+    setDraft,
+    onInput: (member: Member, text: string) => setDraft((before) => ({ ...before, [member]: text })),
+    hasFault: (pointer: string) => faultsAt(refused, pointer).length > 0,
+  };
+}
 
 /**
  * The form that changes a subscription. It keeps the version that it was opened with. If another user changed it
@@ -34,7 +191,7 @@ export function EditSubscription({ read, onDone }: { read: SubscriptionDetails; 
   const submit = async (event: Event) => {
     event.preventDefault();
     if (!(await action.run(save))) return;
-    announce(t(texts.saved));
+    announce(t(subscriptionTexts.saved));
     onDone();
   };
   const merge = async () => {
@@ -50,17 +207,17 @@ export function EditSubscription({ read, onDone }: { read: SubscriptionDetails; 
   const shownAt = (problem?.faults ?? []).map(({ pointer }) => pointer).filter(isShownAtField);
   return (
     <section aria-labelledby="edit">
-      <h2 id="edit">{t(texts.edit)}</h2>
+      <h2 id="edit">{t(subscriptionTexts.edit)}</h2>
       <form onSubmit={(event) => void submit(event)} noValidate>
-        {storedNow !== undefined && <p role="alert">{t(texts.reloaded)}</p>}
+        {storedNow !== undefined && <p role="alert">{t(subscriptionTexts.reloaded)}</p>}
         <SubscriptionFields {...form} storedNow={storedNow ?? {}} />
         <ProblemView problem={problem} shownAt={shownAt} />
         {problem?.code === 'precondition_failed' && (
           <button type="button" onClick={() => void action.run(merge)}>
-            {t(texts.reload)}
+            {t(subscriptionTexts.reload)}
           </button>
         )}
-        {!isChanged && <p class="soft">{t(texts.unchanged)}</p>}
+        {!isChanged && <p class="soft">{t(subscriptionTexts.unchanged)}</p>}
         <div class="actions">
           <button type="submit" class="first" disabled={!isReady || !isChanged || action.isBusy}>
             {t(action.isBusy ? commonTexts.busy : commonTexts.save)}

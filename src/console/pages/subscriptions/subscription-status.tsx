@@ -1,5 +1,5 @@
 import { language, t } from '../../app/text.js';
-import { subscriptionTexts as texts } from '../../texts/subscription.js';
+import { subscriptionTexts as texts } from '../../texts/subscriptions.js';
 import { StatusBadge } from '../../ui/status.js';
 import { Time } from '../../ui/time.js';
 import type { Schemas } from '../../app/api.js';

@@ -1,12 +1,113 @@
-import { useState } from 'preact/hooks';
-import { useAction } from '../../app/resource.js';
-import { t } from '../../app/text.js';
-import { handshakeTexts as texts, subscriptionTexts } from '../../texts/subscription.js';
-import { ProblemView } from '../../ui/problem.js';
+import { formatNumber, t } from '../../app/text.js';
+import { isAdmin } from '../../app/session.js';
+import { handshakeTexts, subscriptionTexts } from '../../texts/subscriptions.js';
+import { Copyable } from '../../ui/copy.js';
 import { Time } from '../../ui/time.js';
-import { Exchange } from './subscription-exchange.js';
+import { type Handshake, readHandshakes, type SubscriptionDetails } from './use-subscription.js';
+import { useState } from 'preact/hooks';
+import { useAction, useResource } from '../../app/live.js';
+import { Loaded, ProblemView } from '../../ui/problem.js';
 import { RejectedCallback } from './subscription-status.js';
-import { readHandshakes, type Handshake, type SubscriptionDetails } from './use-subscription.js';
+import { api } from '../../app/api.js';
+import { Table } from '../../ui/table.js';
+
+type Attempt = Handshake['attempts'][number];
+type Lines = Attempt['request'];
+
+const stages = ['lookupms', 'connectms', 'tlsms', 'answerms', 'totalms'] as const;
+
+/** The words that a shell reads as one, whatever is in them. */
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+export function curlOf(sink: string, request: Lines): string {
+  const headers = request.map(({ name, value }) => `  -H ${quoted(`${name}: ${value}`)}`);
+  return [`curl -i -X OPTIONS ${quoted(sink)}`, ...headers].join(' \\\n');
+}
+
+/** One attempt as it went over the wire: what Assent sent, what came back, and what that means. */
+function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; isAlone: boolean }) {
+  const {
+    number,
+    startedat,
+    finishedat,
+    request,
+    answer,
+    status,
+    remoteaddress,
+    timing,
+    verdict,
+    warnings = [],
+  } = attempt;
+  const { host, pathname, search } = new URL(sink);
+  const sent = [`OPTIONS ${pathname}${search} HTTP/1.1`, `Host: ${host}`, ...request.map(lineOf)];
+  const received = [...(status === undefined ? [] : [`HTTP/1.1 ${status}`]), ...(answer ?? []).map(lineOf)];
+  const measured = stages.flatMap((stage) => {
+    const ms = timing?.[stage];
+    return ms === undefined ? [] : [`${t(handshakeTexts.stages[stage])} ${formatNumber(Math.round(ms * 10) / 10)} ms`];
+  });
+  return (
+    <section aria-label={t(handshakeTexts.attempt(String(number)))}>
+      <h4>
+        {t(handshakeTexts.attempt(String(number)))} · <Time at={startedat} isExact />
+      </h4>
+      <div class="exchange">
+        <Wire title={t(handshakeTexts.sent)} lines={sent} />
+        {received.length > 0 ? (
+          <Wire title={t(handshakeTexts.received)} lines={received} />
+        ) : (
+          <p>{t(nothing(attempt))}</p>
+        )}
+      </div>
+      {!isAlone && verdict !== undefined && (
+        <p>
+          <code>{verdict}</code> <bdi>{attempt.message}</bdi> <bdi>{attempt.advice}</bdi>
+        </p>
+      )}
+      {warnings.length > 0 && (
+        <p>
+          {t(handshakeTexts.tolerated)}: <code>{warnings.join(', ')}</code>
+        </p>
+      )}
+      {isAdmin.value ? (
+        <p class="soft">
+          {remoteaddress !== undefined && `${t(handshakeTexts.address)}: ${remoteaddress}. `}
+          {measured.length > 0 && `${t(handshakeTexts.timing)}: ${measured.join(', ')}.`}
+        </p>
+      ) : (
+        finishedat !== undefined && <p class="soft">{t(handshakeTexts.onlyAdmins)}</p>
+      )}
+      <details>
+        <summary>{t(handshakeTexts.curl)}</summary>
+        <Copyable text={curlOf(sink, request)} label={t(handshakeTexts.curl)} />
+      </details>
+    </section>
+  );
+}
+
+const lineOf = ({ name, value }: Lines[number]) => `${name}: ${value}`;
+
+/** Consumers do not see whether there was a response without WebHook headers, other than by the verdict. */
+function nothing({ finishedat, answer }: Attempt) {
+  if (finishedat === undefined) return handshakeTexts.inFlight;
+  return answer === undefined ? handshakeTexts.nothingReceived : handshakeTexts.noWebhookHeader;
+}
+
+function Wire({ title, lines }: { title: string; lines: readonly string[] }) {
+  return (
+    <figure>
+      <figcaption>{title}</figcaption>
+      <pre tabIndex={0} aria-label={title}>
+        <code>
+          {lines.map((line, place) => (
+            <span key={place} class="line">
+              <bdi>{line}</bdi>
+            </span>
+          ))}
+        </code>
+      </pre>
+    </figure>
+  );
+}
 
 const looks: Partial<Record<Handshake['state'], string>> = {
   granted: 'good',
@@ -29,8 +130,8 @@ export function Timeline({ read }: { read: SubscriptionDetails }) {
   const all = [...read.handshakes, ...(older?.handshakes ?? []).filter(({ id }) => !known.has(id))];
   return (
     <section aria-labelledby="handshakes">
-      <h2 id="handshakes">{t(texts.title)}</h2>
-      <p>{t(all.length === 0 ? texts.none : texts.hint)}</p>
+      <h2 id="handshakes">{t(handshakeTexts.title)}</h2>
+      <p>{t(all.length === 0 ? handshakeTexts.none : handshakeTexts.hint)}</p>
       <ol class="timeline">
         {all.map((handshake, place) => (
           <li key={handshake.id} class="card">
@@ -41,7 +142,7 @@ export function Timeline({ read }: { read: SubscriptionDetails }) {
       <ProblemView problem={action.problem} />
       {cursor !== undefined && (
         <button type="button" disabled={action.isBusy} onClick={() => void action.run(readOlder)}>
-          {t(texts.older)}
+          {t(handshakeTexts.older)}
         </button>
       )}
     </section>
@@ -55,9 +156,9 @@ function HandshakeCard({ handshake, isOpen }: { handshake: Handshake; isOpen: bo
     <details open={isOpen}>
       <summary>
         <h3 class="in-line">
-          <Time at={createdat} isExact /> · {t(texts.reasons[reason])}
+          <Time at={createdat} isExact /> · {t(handshakeTexts.reasons[reason])}
         </h3>{' '}
-        <span class={`badge ${looks[state] ?? 'bad'}`}>{t(texts.states[state])}</span>{' '}
+        <span class={`badge ${looks[state] ?? 'bad'}`}>{t(handshakeTexts.states[state])}</span>{' '}
         {verdict !== undefined && <code>{verdict}</code>}
       </summary>
       {message !== undefined && (
@@ -80,5 +181,76 @@ function HandshakeCard({ handshake, isOpen }: { handshake: Handshake; isOpen: bo
         <Exchange key={attempt.number} sink={sink} attempt={attempt} isAlone={attempts.length === 1} />
       ))}
     </details>
+  );
+}
+
+type Outcome = keyof typeof subscriptionTexts.outcomes;
+
+/** What senders reported for the pair of origin and sink. */
+export function Deliveries({ id, origin, sink }: { id: string; origin: string; sink: string }) {
+  const deliveries = useResource(
+    `${id} ${origin} ${sink}`,
+    async (signal) => (await api.GET('/subscriptions/{id}/deliveries', { params: { path: { id } }, signal })).data,
+    (change) => change.origin === origin && change.sink === sink && change.subscription === undefined,
+  );
+  return (
+    <section aria-labelledby="deliveries">
+      <h2 id="deliveries">{t(subscriptionTexts.deliveries)}</h2>
+      <Loaded of={deliveries}>
+        {({ counts, failures, deliveredat, lastat, laststatus, helduntil, message, advice }) => {
+          const rows = Object.entries(counts);
+          if (rows.length === 0) return <p>{t(subscriptionTexts.noDeliveries)}</p>;
+          return (
+            <>
+              <p>{t(subscriptionTexts.deliveriesHint)}</p>
+              {message !== undefined && (
+                <p>
+                  {message} {advice !== undefined && <strong>{advice}</strong>}
+                </p>
+              )}
+              <dl class="facts">
+                <dt>{t(subscriptionTexts.lastDelivery)}</dt>
+                <dd>
+                  <Time at={lastat} /> {laststatus}
+                </dd>
+                <dt>{t(subscriptionTexts.lastSuccess)}</dt>
+                <dd>{deliveredat === undefined ? '–' : <Time at={deliveredat} />}</dd>
+                <dt>{t(subscriptionTexts.failures)}</dt>
+                <dd>{formatNumber(failures)}</dd>
+                {helduntil !== undefined && (
+                  <>
+                    <dt>{t(subscriptionTexts.heldUntil)}</dt>
+                    <dd>
+                      <Time at={helduntil} />
+                    </dd>
+                  </>
+                )}
+              </dl>
+              <Table
+                caption={t(subscriptionTexts.deliveries)}
+                rows={rows}
+                keyOf={([outcome]) => outcome}
+                columns={[
+                  {
+                    key: 'outcome',
+                    title: t(subscriptionTexts.outcome),
+                    cell: ([outcome]) =>
+                      outcome in subscriptionTexts.outcomes
+                        ? t(subscriptionTexts.outcomes[outcome as Outcome])
+                        : outcome,
+                  },
+                  {
+                    key: 'count',
+                    title: t(subscriptionTexts.count),
+                    isNumber: true,
+                    cell: ([, count]) => formatNumber(count),
+                  },
+                ]}
+              />
+            </>
+          );
+        }}
+      </Loaded>
+    </section>
   );
 }

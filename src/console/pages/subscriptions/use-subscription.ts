@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
-import { connection, type Change } from '../../app/live.js';
-import { useResource, type Resource } from '../../app/resource.js';
+import { type Change, connection, type Resource, useResource } from '../../app/live.js';
 
 export type Subscription = Schemas['Subscription'];
 export type Handshake = Schemas['Handshake'];
