@@ -41,7 +41,7 @@ async function tablesOf() {
   ]);
   const [{ receiverCases, senderCases }, { levelWords }] = await Promise.all([
     built('tools/conformance/cases.js'),
-    built('tools/conformance/formats/summary.js'),
+    built('tools/conformance/formats.js'),
   ]);
   const casesOf = (cases) => ({
     head: ['case', 'level', 'section', 'guarantee'],

@@ -1,10 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { readBaseline } from '../../../src/tools/conformance/baseline.js';
+import { exitCodeOf, readBaseline, selectCases } from '../../../src/tools/conformance/baseline.js';
 import type { CaseResult, Report } from '../../../src/tools/conformance/case.js';
-import { exitCodeOf } from '../../../src/tools/conformance/exit-code.js';
-import { formats } from '../../../src/tools/conformance/formats/formats.js';
-import { parseReport } from '../../../src/tools/conformance/formats/json.js';
-import { selectCases } from '../../../src/tools/conformance/select-cases.js';
+import { formats, parseReport } from '../../../src/tools/conformance/formats.js';
 
 const hostile = `<b title='x'>&"</b> | _a_ \u0000`;
 const evidence = [{ asked: `OPTIONS /${hostile} HTTP/1.1`, answered: undefined }];

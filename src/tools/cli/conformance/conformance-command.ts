@@ -1,8 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConformanceProfile, Report, Side } from '../../conformance/case.js';
-import { exitCodeOf, exitCodes } from '../../conformance/exit-code.js';
-import { lowestLevels } from '../../conformance/select-cases.js';
+import { exitCodeOf, exitCodes, lowestLevels } from '../../conformance/baseline.js';
 import { UsageError } from '../../../base/errors.js';
 import { flag, text, type Command, type Values } from '../command.js';
 import type { RunSide } from './side.js';
@@ -79,7 +78,7 @@ async function execute(side: Side, values: Values): Promise<number> {
     (name) => values[name] !== conformanceCommand.options[name]?.default,
   );
   if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option for a ${side}.`);
-  const { selectCases } = await import('../../conformance/select-cases.js');
+  const { selectCases } = await import('../../conformance/baseline.js');
   const { readBaseline } = await import('../../conformance/baseline.js');
   const { version } = await import('../../../base/version.js');
   const ids = (values['case'] as string[]).flatMap((each) => each.split(','));
@@ -110,7 +109,7 @@ async function execute(side: Side, values: Values): Promise<number> {
 }
 
 async function writeReports(folder: string, finished: Report): Promise<void> {
-  const { formats, reportFiles } = await import('../../conformance/formats/formats.js');
+  const { formats, reportFiles } = await import('../../conformance/formats.js');
   await mkdir(folder, { recursive: true });
   for (const [name, format] of Object.entries(reportFiles)) {
     await writeFile(join(folder, name), formats[format](finished));
@@ -118,11 +117,11 @@ async function writeReports(folder: string, finished: Report): Promise<void> {
 }
 
 async function list(side: string | undefined): Promise<number> {
-  const { casesOf } = await import('../../conformance/select-cases.js');
+  const { casesOf } = await import('../../conformance/baseline.js');
   if (side !== undefined && side !== 'receiver' && side !== 'sender') {
     throw new UsageError('List the cases of a receiver or of a sender.');
   }
-  const { levelWords } = await import('../../conformance/formats/summary.js');
+  const { levelWords } = await import('../../conformance/formats.js');
   const cases = side === undefined ? [...casesOf.receiver, ...casesOf.sender] : casesOf[side];
   const lines = cases.map(
     ({ id, level, section, title }) => `${id}  ${levelWords[level].padEnd(6)}  ${section.padEnd(14)}  ${title}\n`,
@@ -132,7 +131,7 @@ async function list(side: string | undefined): Promise<number> {
 }
 
 async function report(file: string | undefined, values: Values): Promise<number> {
-  const { parseReport } = await import('../../conformance/formats/json.js');
+  const { parseReport } = await import('../../conformance/formats.js');
   if (file === undefined) throw new UsageError('Name the report.json of a run.');
   const format = await formatOf(values);
   const content = await textOf(file);
@@ -147,7 +146,7 @@ async function report(file: string | undefined, values: Values): Promise<number>
 }
 
 async function formatOf(values: Values) {
-  const { formats } = await import('../../conformance/formats/formats.js');
+  const { formats } = await import('../../conformance/formats.js');
   return formats[choice(values, 'format', Object.keys(formats) as Array<keyof typeof formats>)];
 }
 

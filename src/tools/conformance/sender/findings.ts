@@ -2,7 +2,7 @@ import { parseMediaType } from '../../../base/formats/media-type.js';
 import { parseOriginName } from '../../../consent/origin-name.js';
 import { textIn } from '../../../base/texts/text.js';
 import type { ConformanceProfile, Finding } from '../case.js';
-import { isAsking, isDelivery, linesOf, maxInAnyMinute, sentAfter, transitMs, type Exchange } from './exchange.js';
+import { type Exchange, isAsking, isDelivery, linesOf, maxInAnyMinute, sentAfter, transitMs } from './exchange.js';
 import type { Played } from './played.js';
 
 /** Everything that a run has seen. */

@@ -1,5 +1,5 @@
 import type { SenderCaseId } from '../cases.js';
-import { isAsking, linesOf, maxInAnyMinute, sentAfter, type Exchange } from './exchange.js';
+import { type Exchange, isAsking, linesOf, maxInAnyMinute, sentAfter } from './exchange.js';
 import {
   afterCallback,
   asked,

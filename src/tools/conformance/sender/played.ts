@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { sleep, until } from '../../../base/until.js';
-import { isAsking, isDelivery, linesOf, type CallbackCall, type Exchange, type Reply } from './exchange.js';
+import { type CallbackCall, type Exchange, isAsking, isDelivery, linesOf, type Reply } from './exchange.js';
 import { accepted, type Stage, type Webhook } from './webhooks.js';
 
 /** How long the kit waits for what may still come, in milliseconds, and what it asks for in seconds. */

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Certificate } from '../authority.js';
 import type { Case, CaseResult, ConformanceProfile } from '../case.js';
-import { evidenceOf, evidenceOfCall, isDelivery, type Exchange } from './exchange.js';
-import { startHost } from './host.js';
+import { evidenceOf, evidenceOfCall, type Exchange, isDelivery, startHost } from './exchange.js';
 import type { Seen } from './findings.js';
 import { judges } from './judges.js';
 import { createPlay, untilNothingSince, usualPace, type Pace, type Played, type Scene } from './played.js';

@@ -1,5 +1,5 @@
 import type { SenderCaseId } from '../cases.js';
-import { linesOf, type CallbackCall, type Exchange, type Reply } from './exchange.js';
+import { type CallbackCall, type Exchange, linesOf, type Reply } from './exchange.js';
 
 /** One webhook that the kit plays, on an address of its own. */
 export interface Webhook {
