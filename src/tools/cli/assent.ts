@@ -162,7 +162,7 @@ export const commands: Commands = {
 `,
     options: { port: text('8443') },
     async run(values) {
-      const { describePaths, report, startReceiver } = await import('./demo/receiver.js');
+      const { describePaths, report, startReceiver } = await import('./demo/webhook.js');
       const { readConfig } = await import('../../registry/app/config.js');
       const write = (lines: string) => void process.stdout.write(lines);
       const { dataFolder: folder } = readConfig({ ASSENT_DATA: process.env['ASSENT_DATA'] });

@@ -4,8 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CheckSettings } from '../../../src/tools/cli/check/check-request.js';
-import { check, type Observer } from '../../../src/tools/cli/check/check.js';
+import { check, type CheckSettings, type Observer } from '../../../src/tools/cli/check/check.js';
 import { reportJson, reportLines } from '../../../src/tools/cli/check/show-check.js';
 import { freePort } from '../../support/postgres.mjs';
 import { startProgram } from '../../support/process.js';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { commands } from '../../../src/tools/cli/assent.js';
-import { candidatesOf } from '../../../src/tools/cli/candidates.js';
+import { candidatesOf } from '../../../src/tools/cli/completion-command.js';
 import { runCommand } from '../../support/command.js';
 
 const program = fileURLToPath(new URL('../../../dist/tools/cli/assent.js', import.meta.url));

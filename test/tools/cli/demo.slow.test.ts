@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { story } from '../../../src/tools/cli/demo/story.js';
+import { story } from '../../../src/tools/cli/demo/steps.js';
 import { compileLess } from '../../support/compile-less.mjs';
 
 const program = fileURLToPath(new URL('../../../dist/tools/cli/assent.js', import.meta.url));

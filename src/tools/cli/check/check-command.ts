@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../base/errors.js';
 import { flag, text, type Command, type Values } from '../command.js';
-import type { CheckSettings } from './check-request.js';
+import type { CheckSettings } from './check.js';
 
 const exitCodes = { consent: 0, none: 1, unreachable: 3 } as const;
 

@@ -55,7 +55,7 @@ function forwardOf(value: string): URL | undefined {
 }
 
 async function certificate() {
-  const { openIdentity } = await import('../demo/receiver.js');
+  const { openIdentity } = await import('../demo/webhook.js');
   const { readConfig } = await import('../../../registry/app/config.js');
   const { writeFile } = await import('node:fs/promises');
   const { join } = await import('node:path');

@@ -6,10 +6,10 @@ import { SetupError } from '../../../base/errors.js';
 import { issuerFile, openDevelopmentIssuer } from '../../../registry/tokens/development-issuer.js';
 import { lockFolder } from '../../../base/files/folder-lock.js';
 import { makeFolder } from '../../../base/files/make-folder.js';
-import { play } from './play.js';
-import { describePaths } from './receiver.js';
-import { freePort, type Role, type Scene } from './scene.js';
-import { firstActs, origin, type SubscriptionBody } from './story.js';
+import { play } from './demo.js';
+import { describePaths } from './webhook.js';
+import { freePort, type Role, type Scene } from './environment.js';
+import { firstActs, origin, type SubscriptionBody } from './steps.js';
 
 export interface TrySettings {
   /** 0 for free ones. */

@@ -7,8 +7,7 @@ import { openDevelopmentIssuer } from '../../../registry/tokens/development-issu
 import { createLog } from '../../../registry/http/log.js';
 import type { Scope } from '../../../base/contract/principal.js';
 import { createService } from '../../../registry/app/service.js';
-import { startReceiver, type ReceiverSettings } from './receiver.js';
-import type { WireExchange } from './webhook.js';
+import { type ReceiverSettings, startReceiver, type WireExchange } from './webhook.js';
 
 const roles = {
   admin: { subscriber: 'admin', scopes: ['assent:admin'] },
