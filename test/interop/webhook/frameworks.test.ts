@@ -25,7 +25,7 @@ const blocks = new Map(
   [...page.matchAll(/^```js (\S+)\n([\s\S]*?)^```$/gm)].map(([, name = '', code = '']) => [name, code]),
 );
 const node = languages.find(({ name }) => name === 'Node.js')!;
-const tools = await install({ ...node, folder: join(root, 'test', 'receivers', node.folder) });
+const tools = await install({ ...node, folder: join(root, 'test', 'interop', 'receivers', node.folder) });
 
 let registry: Registry;
 let tenant: Tenant;
