@@ -226,7 +226,10 @@ inBrowser('subscriptions in the console', () => {
     await status(page, 'refused');
     for (const [verdict, { advice, fixedBy }] of refusing) {
       await registry.sql('update handshake set verdict = $2 where subscription = $1::uuid', id, verdict);
-      await page.reload();
+      // Another page and back: a reload would lose the token.
+      await page.evaluate("location.hash = '#/origins'");
+      await page.locator('.note').waitFor({ state: 'detached' });
+      await page.evaluate(`location.hash = '#/subscriptions/${id}'`);
       await status(page, 'refused');
       const note = await page.locator('.note').innerText();
       const shown = verdicts[publicVerdict(verdict as Verdict)].advice;

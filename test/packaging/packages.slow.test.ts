@@ -217,7 +217,7 @@ describe.each(all)('%s', (name) => {
     for (const path of scripts) {
       const { sources, sourcesContent } = readJson(`${path}.map`) as { sources: string[]; sourcesContent: string[] };
       // The package stands where the project does.
-      const places = sources.map((source) => resolve(root, path.slice(inPackage(name).length + 1), '../..', source));
+      const places = sources.map((source) => resolve(root, path.slice(inPackage(name).length + 1), '..', source));
       expect(sourcesContent).toEqual(places.map((place) => readFileSync(place, 'utf8')));
     }
   });
@@ -316,7 +316,7 @@ async function write(name: string, file: string, text: string): Promise<string> 
 
 test('the sender of the examples installs the kit and delivers, by the command of its README', async () => {
   const place = join(folder, 'docs', 'examples', 'typescript-sender');
-  await cp(join(root, 'docs', 'examples'), join(place, '../..'), {
+  await cp(join(root, 'docs', 'examples'), join(place, '..'), {
     recursive: true,
     filter: (path) => !/node_modules|package-lock/.test(path),
   });

@@ -32,8 +32,8 @@ export const sinkTexts = {
     nl: 'De sink mag geen fragment hebben, want HTTP stuurt dat nooit mee.',
   },
   dotSegment: {
-    en: 'The path must not have "." or "../.." segments. Write the path that they lead to.',
-    nl: 'Het pad mag geen segmenten "." of "../.." hebben. Schrijf het pad waar ze naartoe leiden.',
+    en: 'The path must not have "." or ".." segments. Write the path that they lead to.',
+    nl: 'Het pad mag geen segmenten "." of ".." hebben. Schrijf het pad waar ze naartoe leiden.',
   },
   accessToken: {
     en: 'A token in the query ends up in logs. Put it in "sinkcredential" instead.',

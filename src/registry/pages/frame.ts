@@ -10,7 +10,7 @@ export const framePolicy =
 export interface Page {
   language: Language;
   title: string;
-  /** From the page to the root, because a proxy may have put a path in front: empty, or `../../` for each folder. */
+  /** From the page to the root, because a proxy may have put a path in front: empty, or `../` for each folder. */
   root: string;
   /** Which entry of the menu it is. */
   place: '' | 'docs' | 'guides/';

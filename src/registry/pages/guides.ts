@@ -36,14 +36,14 @@ const folderOf = (path: string) => (path.includes('/') ? path.slice(0, path.last
 const rank = (order: readonly string[], name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
 
 export function guidePage(guides: readonly Guide[], { path, title, content }: Guide): Buffer {
-  const root = '../../'.repeat(path.split('/').length);
+  const root = '../'.repeat(path.split('/').length);
   const contents = listMarkup(guides, (other) => `${root}guides/${other}`, path);
   return frame({ language: 'en', title: `${plain(title)} - Assent`, root, place: 'guides/', content, contents });
 }
 
 export function guideIndex(guides: readonly Guide[]): Buffer {
   const content = `<h1>Guides</h1>\n<p class="lead">Each page has one reader and one purpose.</p>\n${listMarkup(guides, (path) => path)}`;
-  return frame({ language: 'en', title: 'Guides - Assent', root: '../../', place: 'guides/', content });
+  return frame({ language: 'en', title: 'Guides - Assent', root: '../', place: 'guides/', content });
 }
 
 function listMarkup(guides: readonly Guide[], addressOf: (path: string) => string, current?: string): string {

@@ -57,7 +57,7 @@ export function servePages(app: Express, setHeaders: RequestHandler, context: Pa
       .type('html')
       .send(consolePage({ version: settings.version, developmentCommand: settings.consoleCommand, issuers }));
   });
-  serve('/console/', (_request, response) => response.redirect(308, '../../console'));
+  serve('/console/', (_request, response) => response.redirect(308, '../console'));
   servePage('/guides/', guideIndex(guides));
   for (const guide of guides) servePage(`/guides/${guide.path}`, guidePage(guides, guide));
   // Relative, because a proxy may have put a path in front.

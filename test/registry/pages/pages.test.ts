@@ -94,6 +94,7 @@ test.each(['/', '/docs', '/guides/'])('%s runs no script and no style but those 
 
 test.each([
   ['/docs/', '../docs'],
+  ['/console/', '../console'],
   ['/guides', 'guides/'],
 ])('%s leads to %s, also behind a proxy that puts a path in front', async (path, location) => {
   expect((await nobody.get(path).expect(308)).get('Location')).toBe(location);

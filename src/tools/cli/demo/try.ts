@@ -140,5 +140,5 @@ It sets API, WEBHOOK, CA and more, and the tokens ADMIN, CONSUMER and SENDER, va
 /** As a path from here, if it is inside of this folder. */
 function shown(path: string): string {
   const fromHere = relative('.', path);
-  return fromHere.startsWith('../../..') ? path : fromHere;
+  return fromHere.startsWith('..') ? path : fromHere;
 }
