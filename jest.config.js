@@ -89,6 +89,6 @@ export default {
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   // The modules of a test file are never freed, and each garbage collection scans them again.
   workerIdleMemoryLimit: '700MB',
-  // Tests wait some of the time; the long ones, most of it.
-  maxWorkers: suite === 'fast' ? availableParallelism() + 2 : availableParallelism() * 3,
+  // Tests wait some of the time. More at once overload a small machine, and time-outs of the product fire.
+  maxWorkers: availableParallelism() + 2,
 };
