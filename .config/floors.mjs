@@ -16,7 +16,7 @@ const floors = {
     ['base'],
   ],
   'src/tools': [['cli'], ['conformance', 'notify']],
-  'src/kits': [['sender'], ['webhook', 'client', 'guard']],
+  'src/kits': [['sender'], ['webhook', 'client']],
   'src/registry': [
     ['app'],
     ['gateways', 'match', 'probes'],

@@ -69,7 +69,6 @@ export class LinkedController extends AbortController {
   constructor(signals: Signals, ms?: number) {
     super();
     const timer = ms === undefined ? undefined : setTimeout(() => this.abort(), Math.min(ms, longestTimer));
-    this.#leave = () => clearTimeout(timer);
     const leave = whenAborted(signals, (reason) => this.abort(reason));
     this.#leave = () => {
       clearTimeout(timer);

@@ -121,7 +121,7 @@ create table handshake (
   leaseduntil timestamptz(3),
   waitinguntil timestamptz(3),
   callbackopen boolean not null default true,
-  -- The latest call of its callback URL that granted nothing (src/registry/handshake/rejected-callback.ts).
+  -- The latest call of its callback URL that granted nothing (src/registry/handshake/callback.ts).
   rejectedcallback jsonb,
   createdat timestamptz(3) not null default current_timestamp,
   finishedat timestamptz(3),

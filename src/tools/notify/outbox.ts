@@ -6,8 +6,9 @@ import type { LastStatus, Updates } from './last-status.js';
 
 /**
  * The notices that are not delivered yet and the last status of each subscription, on disk: a file of lines. `through`
- * says up to where the log was read, and is written together with the notices of these changes, and synced. So a process that is killed at any moment neither loses
- * a notice nor reads a change twice. Only what is done may be lost: then a notice is sent again, with the same id.
+ * says up to where the log was read. It is written and synced together with the notices of these changes, so that a
+ * process that is killed at any moment neither loses a notice nor reads a change twice. Only the record of a delivery
+ * may be lost: then the notice is sent again, with the same id.
  */
 export interface Outbox {
   /** Where the log was read up to. Undefined at the first start. */
