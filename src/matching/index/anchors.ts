@@ -21,8 +21,8 @@ const lastPaired = 3;
 
 export class KeyChooser {
   /** The most popular of the single keys that could index the last program; or every event. */
-  maxAsked = everyEvent;
-  #maxAskedCost = 0;
+  busiest = everyEvent;
+  #busiestCost = 0;
   readonly #keys: Keys;
   readonly #values: StringTable;
 
@@ -37,8 +37,8 @@ export class KeyChooser {
    * indexed under every event.
    */
   choose(words: Int32Array, at: number): Choice {
-    this.maxAsked = everyEvent;
-    this.#maxAskedCost = 0;
+    this.busiest = everyEvent;
+    this.#busiestCost = 0;
     const choice = this.#choose(words, at);
     if (!choice) return { cost: Infinity, keys: [everyEvent], proof: false };
     return choice.keys.length > 1 ? { ...choice, keys: distinct(choice.keys) } : choice;
@@ -62,9 +62,9 @@ export class KeyChooser {
       case suffix: {
         const key = { what: word, a: words[at + 1]!, b: 0 };
         const cost = this.cost(key);
-        if (cost > this.#maxAskedCost) {
-          this.maxAsked = key;
-          this.#maxAskedCost = cost;
+        if (cost > this.#busiestCost) {
+          this.busiest = key;
+          this.#busiestCost = cost;
         }
         return { cost, keys: [key], proof: true };
       }

@@ -89,7 +89,7 @@ export class Bundles {
     this.#members.clear(bundle + membersList);
     this.#index.add(hash, bundle);
     const choice = this.#choose(bundle);
-    const { what, a, b } = this.#chooser.maxAsked;
+    const { what, a, b } = this.#chooser.busiest;
     this.#file(bundle, choice);
     if (what !== 0) this.#relieve(this.#keys.find(what, a, b));
     return bundle;

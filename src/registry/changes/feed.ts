@@ -122,8 +122,9 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     });
   }
 
-  /** The state that every sender gets, with the present statuses behind it. */
-  async function textsWithStatus(changes: readonly LoggedChange[], scope: FeedScope): Promise<TextOfChange[]> {
+  /** The state that every sender gets, on request with the present statuses behind it. */
+  async function textsOf(changes: readonly LoggedChange[], scope: FeedScope): Promise<TextOfChange[]> {
+    if (!scope.withStatus) return changes.map((change) => textOf(change, scope));
     const statuses = await readStatuses(query, changes, scope);
     return changes.map((change, place) => {
       const text = textOf(change, scope);
@@ -165,9 +166,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
         check(bounds());
         if (own.position >= ring.from) {
           const page = ring.read(scope, own.position, limit);
-          const changes = scope.withStatus
-            ? await textsWithStatus(page.changes, scope)
-            : page.changes.map((change) => textOf(change, scope));
+          const changes = await textsOf(page.changes, scope);
           goTo(page.position);
           onPage('memory', page.changes.length);
           return { changes, isMore: own.position < ring.end };
@@ -179,9 +178,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
         // A log that ends before a position that was already read is another log.
         if (page.end < from) throw otherHistory();
         const { isMore } = page;
-        const changes = scope.withStatus
-          ? await textsWithStatus(page.changes, scope)
-          : page.changes.map((change) => textOf(change, scope));
+        const changes = await textsOf(page.changes, scope);
         goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? own.position);
         onPage('log', page.changes.length);
         return { changes, isMore: isMore && own.position < page.end };

@@ -15,9 +15,9 @@ export interface Route {
   /** Bytes. */
   bodyLimit: number;
   /**
-   * Hot, and changes nothing: senders call it before every event. Its handler reads `query` and `body` only if it has no faster way. Successes
-   * are counted and not logged, and nothing watches whether the client disconnects: each of these would slow the
-   * response.
+   * Hot, and changes nothing: senders call it before every event. Its handler reads `query` and `body` only if it has no
+   * faster way. Successes are counted and not logged, and nothing watches whether the client disconnects: each of these
+   * would slow the response.
    */
   isLookup: boolean;
   headersWithJson: FixedHeaders;

@@ -20,9 +20,9 @@ export function routes({ config, database, follower, freshness, queue }: Context
         status: 200,
         body: {
           version,
-          ...(revision === undefined ? {} : { revision }),
-          ...(Number.isFinite(secondsBehind) ? { secondsbehind: secondsBehind } : {}),
-          ...(secondsLate === undefined ? {} : { secondslate: secondsLate }),
+          revision,
+          secondsbehind: Number.isFinite(secondsBehind) ? secondsBehind : undefined,
+          secondslate: secondsLate,
           writable: config.database.replicaUrl === undefined && database.refusesWrites() === undefined,
         },
       };

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { exitCodeOf, readBaseline, selectCases } from '../../../src/tools/conformance/baseline.js';
+import { exitCodeOf, readBaseline } from '../../../src/tools/conformance/baseline.js';
+import { selectCases } from '../../../src/tools/conformance/cases.js';
 import type { CaseResult, Report } from '../../../src/tools/conformance/case.js';
 import { formats, parseReport } from '../../../src/tools/conformance/formats.js';
 

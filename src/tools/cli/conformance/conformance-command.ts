@@ -1,7 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConformanceProfile, Report, Side } from '../../conformance/case.js';
-import { exitCodeOf, exitCodes, lowestLevels } from '../../conformance/baseline.js';
+import { exitCodeOf, exitCodes, readBaseline } from '../../conformance/baseline.js';
+import { casesOf, lowestLevels, selectCases } from '../../conformance/cases.js';
 import { UsageError } from '../../../base/errors.js';
 import { flag, text, type Command, type Values } from '../command.js';
 import type { RunSide } from './side.js';
@@ -78,8 +79,6 @@ async function execute(side: Side, values: Values): Promise<number> {
     (name) => values[name] !== conformanceCommand.options[name]?.default,
   );
   if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option for a ${side}.`);
-  const { selectCases } = await import('../../conformance/baseline.js');
-  const { readBaseline } = await import('../../conformance/baseline.js');
   const { version } = await import('../../../base/version.js');
   const ids = (values['case'] as string[]).flatMap((each) => each.split(','));
   const cases = selectCases(side, ids, choice(values, 'level', lowestLevels));
@@ -117,7 +116,6 @@ async function writeReports(folder: string, finished: Report): Promise<void> {
 }
 
 async function list(side: string | undefined): Promise<number> {
-  const { casesOf } = await import('../../conformance/baseline.js');
   if (side !== undefined && side !== 'receiver' && side !== 'sender') {
     throw new UsageError('List the cases of a receiver or of a sender.');
   }
