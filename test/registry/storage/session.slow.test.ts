@@ -106,7 +106,7 @@ test('options in the URL work next to those that the program needs, and do not m
 
 test('the transaction timeout of the server (Postgres 17 and later) is reported as an unavailable database', async () => {
   const url = new URL(postgres.url);
-  url.searchParams.set('options', '-c transaction_timeout=500ms');
+  url.searchParams.set('options', '-c transaction_timeout=3s');
   const other = await startRegistry({ env: { DATABASE_URL: url.href }, beside: registry });
   const subscriber = await other.as('assent:subscribe');
   const sink = registry.receiver.sink('/slow');
