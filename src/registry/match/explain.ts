@@ -40,7 +40,8 @@ export interface ExplainSettings {
   budget: number;
 }
 
-interface Row {
+/** A subscription, as the database has it. */
+export interface ExplainedRow {
   id: string;
   sink: string;
   source: string | null;
@@ -66,7 +67,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
     let left = events.length === 0 ? 0 : Math.floor(maxExplanations / events.length);
     const work = new Work(budget, turns.slice);
     while (left > 0) {
-      const rows = await client.$queryRaw<Row[]>`
+      const rows = await client.$queryRaw<ExplainedRow[]>`
         select s.id, s.sink, s.source, s.types, s.subject, s.filters,
           (select d.denial from subscription_status d where d.id = s.id offset 0) as denial
         from subscription s
@@ -99,7 +100,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
   };
 }
 
-function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explanation {
+function explainRow(row: ExplainedRow, work: Work): (event: ContextAttributes) => Explanation {
   const { id, sink, denial } = row;
   const failureOf = compileFailure(
     {
