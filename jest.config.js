@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
  *   x.slow.test.ts       waits, kills or races; not in `npm test`. Each area also has quick tests of the same guarantees
  *   x.embedded.test.ts   about what the embedded database does differently: there in `npm test`, on Postgres besides
  *   x.both.test.ts       on Postgres in `npm test`, on the embedded database besides
+ *   x.full.test.ts       on Postgres; on the embedded database besides only in test:full, where it takes twice the time
  *   x.citus.test.ts      also in schemas of a Citus cluster
  *   test/interop/        against foreign software
  *
@@ -37,11 +38,8 @@ function databasesOf(name) {
   if (suite === 'citus') return is(name, 'citus') ? ['citus'] : [];
   if (name.startsWith('citus/')) return [];
   if (!usesDatabase(name)) return ['none'];
-  const databases = is(name, 'embedded')
-    ? ['embedded', 'postgres']
-    : is(name, 'both')
-      ? ['postgres', 'embedded']
-      : ['postgres'];
+  const isBoth = is(name, 'both') || (is(name, 'full') && (suite === 'full' || isNamed));
+  const databases = is(name, 'embedded') ? ['embedded', 'postgres'] : isBoth ? ['postgres', 'embedded'] : ['postgres'];
   return databases.filter((database) => (only ?? database) === database);
 }
 
