@@ -157,6 +157,22 @@ describe('a URI reference', () => {
     'a\n',
   ])('is not read from %j', (text) => expect(isUriReference(text)).toBe(false));
 
+  // A pattern that tries every way to split them would not end; the operator can allow messages of 16 MiB.
+  test.each([
+    ['a', ''],
+    ['%41', ''],
+    ['/', ''],
+    ['a+', ''],
+    ['a:', '//'],
+    ['a%41:', '//'],
+    ['1:a@', '//'],
+    [':', '//['],
+    ['v1.', '//['],
+    ['?#', 'a'],
+  ])('is not read from 16 MiB of %j and a blank', (text, start) => {
+    expect(isUriReference(`${start}${text.repeat(2 ** 24 / text.length)} `)).toBe(false);
+  });
+
   test('is split as in RFC 3986, appendix B', () => {
     expect(parseUriReference('HTTP://u@h:1/p/q?r=/?#s?')).toEqual({
       scheme: 'http',
