@@ -1,5 +1,6 @@
 import type { Database } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
+import { recordsetOfPairs } from '../storage/rows.js';
 import { databaseTime, type Transaction } from '../storage/transaction.js';
 
 const maxRows = 5_000;
@@ -39,7 +40,7 @@ const dead = (days: number) => `
 async function remove(tx: Transaction, keys: readonly Key[], days: number): Promise<void> {
   const rows = await tx.sql.$queryRaw<Array<Key & { tenant: string }>>`
     with going as materialized (
-       select g.origin, g.sink from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as k (origin text, sink text)
+       select g.origin, g.sink from ${recordsetOfPairs(keys)} k
        join "grant" g on g.origin = k.origin and g.sink = k.sink
        where ${Prisma.raw(dead(days))} order by g.origin collate "C", g.sink collate "C" for update of g
      ), uncounted as (

@@ -2,6 +2,7 @@ import { formatRate, storedRate, type Rate } from '../../consent/rate.js';
 import { changedMembers, type Changed } from '../storage/audit.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../../base/files/ids.js';
+import { recordset, recordsetOfPairs } from '../storage/rows.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/transaction.js';
 import { standingOf, type Basis } from '../../consent/decision.js';
@@ -99,9 +100,8 @@ export async function putGrants(
 
 /** The present grants of some pairs, locked in the order of all transactions. */
 async function lockGrants(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenant'>>): Promise<GrantRow[]> {
-  const columns = pairs.map(({ origin, sink }) => ({ origin, sink }));
   return sql.$queryRaw<GrantRow[]>`
-    select g.* from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (origin text, sink text)
+    select g.* from ${recordsetOfPairs(pairs)} p
     join "grant" g on g.origin = p.origin and g.sink = p.sink
     order by g.origin collate "C", g.sink collate "C" for update of g`;
 }
@@ -194,20 +194,19 @@ export async function endGrants(
   endings: readonly Ending[],
 ): Promise<void> {
   if (endings.length === 0) return;
-  const columns = endings.map(({ origin, sink, tenant, reason, grantedBefore }) => {
-    return { origin, sink, tenant, reason, grantedbefore: grantedBefore };
+  const records = endings.map(({ origin, sink, tenant, reason, grantedBefore }) => {
+    return { origin, sink, tenant, endreason: reason, grantedat: grantedBefore };
   });
   const rows = await tx.sql.$queryRaw<ChangedRow[]>`
     with ending as materialized (
-      select g.origin, g.sink, e.reason, to_jsonb(g) as before
-      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
-        as e (origin text, sink text, tenant text, reason text, grantedbefore timestamptz)
+      select g.origin, g.sink, e.endreason, to_jsonb(g) as before
+      from ${recordset('grant', records)} e
       join "grant" g on g.origin = e.origin and g.sink = e.sink and g.tenant = e.tenant
-      where g.state = 'live' and (g.basis <> 'agreement' or e.reason = 'target_gone')
-        and (e.grantedbefore is null or g.grantedat <= e.grantedbefore)
+      where g.state = 'live' and (g.basis <> 'agreement' or e.endreason = 'target_gone')
+        and (e.grantedat is null or g.grantedat <= e.grantedat)
       order by g.origin collate "C", g.sink collate "C" for update of g
     )
-    update "grant" g set state = 'ended', endreason = e.reason, endedat = now(), endedby = ${actor.name},
+    update "grant" g set state = 'ended', endreason = e.endreason, endedat = now(), endedby = ${actor.name},
       renewat = null, version = g.version + 1
     from ending e where g.origin = e.origin and g.sink = e.sink
     returning g.*, e.before`;
@@ -258,10 +257,9 @@ export async function renewLater(sql: Sql, { tenant, origin, sink }: Pair): Prom
 /** The same for renewals without a response, unless a consent or an agreement arrived meanwhile, or little time is left. */
 export async function renewUnreached(sql: Sql, pairs: readonly Pair[]): Promise<void> {
   if (pairs.length === 0) return;
-  const columns = pairs.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
   await sql.$executeRaw`
     update "grant" g set renewat = ${halfWay(await databaseTime(sql), Prisma.sql`g.expiresat`)}, version = g.version + 1
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
+    from ${recordsetOfPairs(pairs)} p
     where g.origin = p.origin and g.sink = p.sink and g.tenant = p.tenant and g.state = 'live'
       and g.expiresat > now() + interval '10 minutes' and g.renewat is null and g.basis <> 'agreement'`;
 }

@@ -5,6 +5,7 @@ import { pageOf, type ListPage } from '../http/page.js';
 import { changedMembers } from '../storage/audit.js';
 import { isUniqueViolation } from '../storage/database-errors.js';
 import type { Database } from '../storage/database.js';
+import { insertRows, updateRows, written } from '../storage/rows.js';
 import type { Sql } from '../storage/sql.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
@@ -70,14 +71,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const earlier = await claimKey(sql, request, name);
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
           const [row] = await sql.$queryRaw<[OriginRow]>`
-            insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate,
-              leaseseconds, profile, goneafter, subscriptionrules)
-            select ${name}, ${actor.tenant}, isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate,
-              leaseseconds, profile, goneafter, subscriptionrules
-            from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
-              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int,
-              subscriptionrules jsonb)
-            returning *`;
+            ${insertRows('origin', [{ name, tenant: actor.tenant, ...columnsOf(policy) }])} returning *`;
           record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
           return { origin: originOf(row), replayed: false };
         }),
@@ -101,14 +95,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const before = await lockOrigin(sql, actor.tenant, name);
           const policy = policyFor(before);
           const [row] = await sql.$queryRaw<[OriginRow]>`
-            update origin o set isdefault = p.isdefault, requestedrate = p.requestedrate, defaultrate = p.defaultrate,
-              judgement = p.judgement, callback = p.callback, unsupportedrate = p.unsupportedrate, leaseseconds = p.leaseseconds,
-              profile = p.profile, goneafter = p.goneafter, subscriptionrules = p.subscriptionrules,
-              version = o.version + 1, updatedat = now()
-            from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
-              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int,
-              subscriptionrules jsonb)
-            where o.name = ${name} returning o.*`;
+            ${updateRows('origin', 'name', [{ name, ...columnsOf(policy) }], written)} returning t.*`;
           record(tx, actor, 'origin.replaced', name, { before, after: policy });
           return originOf(row);
         }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RegistryError } from '../../base/errors.js';
 import { storageTexts } from '../../base/texts/storage.js';
+import { bytesAsText, insertRows, recordset } from './rows.js';
 import type { Sql } from './sql.js';
 
 export interface IdempotentRequest {
@@ -25,24 +26,25 @@ export async function claimKeys(
   const keyed = claims.flatMap(({ request, resource, isRefused = false }) => {
     const { tenant, subscriber, key, operation } = request;
     if (key === undefined) return [];
-    return [{ tenant, subscriber, key, operation, fingerprint: fingerprintOf(request), resource, isRefused }];
+    const row = { tenant, subscriber, key, operation, fingerprint: fingerprintOf(request), resource };
+    return [{ row, isRefused }];
   });
   if (keyed.length === 0) return new Map();
-  const rows = await sql.$queryRaw<Array<{ resource: string }>>`
-    insert into idempotency (tenant, subscriber, key, operation, fingerprint, resource)
-    select tenant, subscriber, key, operation, decode(fingerprint, 'hex'), resource
-    from jsonb_to_recordset(${JSON.stringify(keyed.filter(({ isRefused }) => !isRefused))}::jsonb)
-      as k (tenant text, subscriber text, key text, operation text, fingerprint text, resource text)
+  const claiming = keyed.filter(({ isRefused }) => !isRefused).map(({ row }) => row);
+  const rows =
+    claiming.length === 0
+      ? []
+      : await sql.$queryRaw<Array<{ resource: string }>>`
+    ${insertRows('idempotency', claiming)}
     order by tenant collate "C", subscriber collate "C", key collate "C"
     on conflict do nothing returning resource`;
   const claimed = new Set(rows.map(({ resource }) => resource));
-  const others = keyed.filter(({ resource }) => !claimed.has(resource));
+  const others = keyed.map(({ row }) => row).filter(({ resource }) => !claimed.has(resource));
   if (others.length === 0) return new Map();
   const earlier = await sql.$queryRaw<Array<{ place: string; resource: string; issame: boolean }>>`
     select k.resource as place, i.resource,
-      i.operation = k.operation and encode(i.fingerprint, 'hex') = k.fingerprint as issame
-    from jsonb_to_recordset(${JSON.stringify(others)}::jsonb)
-      as k (tenant text, subscriber text, key text, operation text, fingerprint text, resource text)
+      i.operation = k.operation and i.fingerprint = k.fingerprint as issame
+    from ${recordset('idempotency', others)} k
     join idempotency i on i.tenant = k.tenant and i.subscriber = k.subscriber and i.key = k.key`;
   return new Map(earlier.map(({ place, resource, issame }) => [place, issame ? resource : keyReused()]));
 }
@@ -69,7 +71,7 @@ export async function noteResource(sql: Sql, request: IdempotentRequest, resourc
 }
 
 function fingerprintOf({ content }: IdempotentRequest): string {
-  return createHash('sha256').update(JSON.stringify(content, inOrder)).digest('hex');
+  return bytesAsText(createHash('sha256').update(JSON.stringify(content, inOrder)).digest());
 }
 
 /** Sorts members, because an object has no order (RFC 8259 section 1). */

@@ -2,6 +2,7 @@ import { uuidv7 } from '../../base/files/ids.js';
 import { withoutQuery } from '../../base/formats/uri.js';
 import type { Changed } from './audit.js';
 import { Prisma } from './generated/client.js';
+import { recordset } from './rows.js';
 import type { Sql } from './sql.js';
 
 /** Who did it: a client with its token, a webhook with its callback, or the service itself. */
@@ -89,7 +90,7 @@ export async function inTransaction<T>(
   sql: Sql,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<{ result: T; isRecorded: boolean }> {
-  const entries: AuditRecord[] = [];
+  const entries: AuditEntry[] = [];
   const changes: Change[] = [];
   const result = await work({
     sql,
@@ -101,14 +102,7 @@ export async function inTransaction<T>(
   return { result, isRecorded: entries.length + changes.length > 0 };
 }
 
-/** An entry as it is written. `subscription` is whose subscriber it gets if it names none. */
-interface AuditRecord {
-  [column: string]: unknown;
-  subscriber: string | undefined;
-  subscription: string | undefined;
-}
-
-function auditEntry(actor: Actor, action: string, target: string, all: AuditDetail): AuditRecord {
+function auditEntry(actor: Actor, action: string, target: string, all: AuditDetail) {
   const { changed, subscriber, ...detail } = all;
   return {
     id: uuidv7(),
@@ -117,7 +111,6 @@ function auditEntry(actor: Actor, action: string, target: string, all: AuditDeta
     action,
     target,
     subscriber,
-    subscription: /^subscription:(.+)/.exec(target)?.[1],
     reference: actor.reference,
     changed,
     detail: detail.sink === undefined ? detail : { ...detail, sink: withoutQuery(detail.sink) },
@@ -125,18 +118,19 @@ function auditEntry(actor: Actor, action: string, target: string, all: AuditDeta
   };
 }
 
+type AuditEntry = ReturnType<typeof auditEntry>;
+
 /** A query of its own looks up the subscribers: Citus cannot insert a join of rows and values. */
-async function writeAudit(sql: Sql, entries: readonly AuditRecord[]): Promise<void> {
-  const about = entries.flatMap(({ subscriber, subscription }) => (subscriber ? [] : (subscription ?? [])));
+async function writeAudit(sql: Sql, entries: readonly AuditEntry[]): Promise<void> {
+  const about = entries.flatMap(({ subscriber, target }) =>
+    subscriber ? [] : (/^subscription:(.+)/.exec(target)?.[1] ?? []),
+  );
   await sql.$executeRaw`
     with known as materialized (select id, subscriber from subscription where id = any (${about}::uuid[]))
     insert into audit (id, tenant, actor, action, target, subscriber, reference, changed, detail, requestid)
     select a.id, a.tenant, a.actor, a.action, a.target, coalesce(a.subscriber, known.subscriber), a.reference, a.changed,
       a.detail, a.requestid
-    from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
-      as a (id uuid, tenant text, actor text, action text, target text, subscriber text, subscription uuid,
-        reference text, changed jsonb, detail jsonb, requestid text)
-    left join known on known.id = a.subscription`;
+    from ${recordset('audit', entries)} a left join known on a.target = 'subscription:' || known.id`;
 }
 
 async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void> {

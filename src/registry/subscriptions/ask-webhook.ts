@@ -7,6 +7,7 @@ import type { HandshakeReason } from '../../consent/handshake.js';
 import { enqueue } from '../handshake/queue.js';
 import type { Origin } from '../../consent/origin.js';
 import { uuidv7 } from '../../base/files/ids.js';
+import { recordsetOfPairs } from '../storage/rows.js';
 import type { Sql } from '../storage/sql.js';
 import type { Actor, Transaction } from '../storage/transaction.js';
 import type { Definition } from './subscription.js';
@@ -110,11 +111,10 @@ export async function releasePairs(
   pairs: readonly Pair[],
 ): Promise<void> {
   const { sql } = tx;
-  const columns = pairs.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
   // A subscription whose end is not recorded yet releases its pair when that is.
   const free = await sql.$queryRaw<Pair[]>`
     select p.tenant, p.origin, p.sink
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
+    from ${recordsetOfPairs(pairs)} p
     where (
       select true from subscription s where s.origin = p.origin and s.sink = p.sink and s.endedat is null limit 1) is null`;
   if (free.length === 0) return;

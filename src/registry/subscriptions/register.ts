@@ -9,6 +9,7 @@ import { createBatcher } from '../storage/batch.js';
 import type { Database } from '../storage/database.js';
 import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../../base/files/ids.js';
+import { insertRows } from '../storage/rows.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
 import { refuseUnallowed } from './allowed.js';
@@ -201,7 +202,7 @@ function questionOf({ id, caller, requested, origin }: Accepted) {
 async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Promise<void> {
   const needsTime = accepted.some(({ sealed, requested }) => sealed || requested.isSuspended);
   const setAt = needsTime ? (await databaseTime(sql)).toISOString() : '';
-  const columns = accepted.map(({ id, caller, requested, origin, sealed }) => {
+  const rows = accepted.map(({ id, caller, requested, origin, sealed }) => {
     return {
       id,
       tenant: origin.tenant,
@@ -209,17 +210,10 @@ async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Pro
       origin: origin.name,
       sinkcredential: sealed?.text,
       credentialinfo: sealed && { ...sealed.info, setat: setAt },
-      ...(requested.isSuspended && { suspendedby: 'subscriber', suspendedat: setAt }),
+      suspendedby: requested.isSuspended ? 'subscriber' : undefined,
+      suspendedat: requested.isSuspended ? setAt : undefined,
       ...columnsOf(requested.definition),
     };
   });
-  await sql.$executeRaw`
-    insert into subscription (id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject,
-      filters, price, config, sinkcredential, credentialinfo, requestedrate, endsat, callback, suspendedby, suspendedat)
-    select id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject, filters, price,
-      config, sinkcredential, credentialinfo, requestedrate, endsat, callback, suspendedby, suspendedat
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as s (id uuid, tenant text, subscriber text, origin text,
-      sink text, protocol text, protocolsettings jsonb, source text, types text[], subject text, filters jsonb,
-      price int, config jsonb, sinkcredential text, credentialinfo jsonb, requestedrate int, endsat timestamptz,
-      callback text, suspendedby text, suspendedat timestamptz)`;
+  await sql.$executeRaw`${insertRows('subscription', rows)}`;
 }
