@@ -36,7 +36,7 @@ const floors = {
 
 /** What runs in other systems or in a browser imports nothing more of src/ than this. */
 const alone = {
-  'kits/client': ['base'],
+  'kits/client': ['consent', 'base'],
   'kits/sender': ['kits/client', 'matching', 'events', 'consent', 'outbound', 'base'],
   'kits/webhook': ['events', 'consent', 'base'],
   'tools/notify': ['kits', 'matching', 'events', 'consent', 'outbound', 'base'],

@@ -1,15 +1,26 @@
 const dayMs = 86_400_000;
 
+/** `firstMs` after the first attempt, then `factor` times as long after every attempt, up to `maxMs`. */
+export interface Backoff {
+  firstMs: number;
+  maxMs: number;
+  /** 2 if absent. */
+  factor?: number;
+}
+
 /**
- * How long to wait before a retry, in milliseconds: `firstMs`, then four times as long after every attempt up to
- * `maxMs`, with a jitter of plus or minus half, so that targets that failed together are not retried together.
+ * How long to wait before a retry, in milliseconds: exponential backoff with a jitter of plus or minus half, so that
+ * targets that failed together are not retried together.
  *
  * @param attempt the number of attempts made so far, from 1
- * @param random returns a number from 0 up to 1, like Math.random
+ * @param random returns a number from 0 up to 1
  */
-export function retryDelayMs(attempt: number, base: { firstMs: number; maxMs: number }, random: () => number): number {
-  const { firstMs, maxMs } = base;
-  const delayMs = Math.max(firstMs, Math.min(firstMs * 4 ** (attempt - 1), maxMs));
+export function retryDelayMs(
+  attempt: number,
+  { firstMs, maxMs, factor = 2 }: Backoff,
+  random: () => number = Math.random,
+): number {
+  const delayMs = Math.max(firstMs, Math.min(firstMs * factor ** (attempt - 1), maxMs));
   return Math.max(1, Math.ceil(delayMs * (0.5 + random())));
 }
 

@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { notBefore, parseRetryAfter, retryDelayMs } from '../../src/consent/backoff.js';
 
-const base = { firstMs: 1000, maxMs: 60_000 };
+const base = { firstMs: 1000, maxMs: 60_000, factor: 4 };
 const dayMs = 86_400_000;
 
 describe('the delay before another attempt', () => {
-  test('is four times as long after every attempt, up to the maximum', () => {
+  test('is as many times as long after every attempt as its factor says, twice by default, up to the maximum', () => {
     const delays = [1, 2, 3, 4, 5, 1000].map((attempt) => retryDelayMs(attempt, base, () => 0.5));
     expect(delays).toEqual([1000, 4000, 16_000, 60_000, 60_000, 60_000]);
+    expect(retryDelayMs(3, { firstMs: 1000, maxMs: 60_000 }, () => 0.5)).toBe(4000);
   });
 
   test('varies by up to half in both directions', () => {

@@ -1,4 +1,5 @@
 import { sleep } from '../../base/until.js';
+import { parseRetryAfter, retryDelayMs } from '../../consent/backoff.js';
 import { lostConnection } from './assent-error.js';
 
 export type Token = string | (() => string | undefined | Promise<string | undefined>);
@@ -19,9 +20,8 @@ export interface Attempts {
 
 export type Send = (request: Request, attempts: Attempts) => Promise<Response>;
 
-const firstDelayMs = 250;
 /** A longer `Retry-After` is left to the caller. */
-const longestDelayMs = 30_000;
+const backoff = { firstMs: 250, maxMs: 30_000 };
 
 /**
  * Sends a request with a token, and repeats it: after a 429 always, after a 503 or a lost connection only if it is
@@ -39,12 +39,14 @@ export function createSend({ token, fetch, language, userAgent }: SendSettings):
       if (tongue !== undefined) current.headers.set('Accept-Language', tongue);
       // Browsers keep their own.
       if (userAgent !== '') current.headers.set('User-Agent', userAgent);
-      let delayMs = firstDelayMs * 2 ** attempt * (0.5 + Math.random() / 2);
+      let delayMs = retryDelayMs(attempt + 1, backoff);
       try {
         const response = await fetch(current);
         if (isLast || !(response.status === 429 || (response.status === 503 && isRepeatable))) return response;
-        delayMs = retryAfterMs(response) ?? delayMs;
-        if (delayMs > longestDelayMs) return response;
+        const { headers } = response;
+        const askedMs = parseRetryAfter(headers.get('Retry-After') ?? undefined, headers.get('Date') ?? undefined);
+        if (askedMs !== undefined && askedMs > backoff.maxMs) return response;
+        delayMs = askedMs ?? delayMs;
         await response.body?.cancel();
       } catch (error) {
         if (request.signal.aborted) throw error;
@@ -54,11 +56,4 @@ export function createSend({ token, fetch, language, userAgent }: SendSettings):
       request.signal.throwIfAborted();
     }
   };
-}
-
-/** Seconds or a date. Undefined if absent or malformed. */
-function retryAfterMs({ headers }: Response): number | undefined {
-  const value = headers.get('Retry-After') ?? '';
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -1,11 +1,11 @@
 import { LinkedController, sleep } from '../../base/until.js';
+import { retryDelayMs } from '../../consent/backoff.js';
 import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
 import type { MatchAnswer } from '../../matching/match/match-message.js';
 import type { Door, DoorReply } from '../../outbound/door.js';
 import { authorizationOf, deliveryOf } from './delivery.js';
 import type { Denied, Permission, Permit } from './leases.js';
 import type { OutcomeReport } from './outcomes.js';
-import { backoffMs } from './registry-client.js';
 
 type MatchedSink = MatchAnswer['sinks'][number];
 
@@ -53,11 +53,9 @@ export interface DeliverSettings {
   closing: AbortSignal;
   /** Milliseconds since 1970, by the registry's clock. */
   now: () => number;
-  random: () => number;
 }
 
-const firstDelayMs = 1_000;
-const longestDelayMs = 60_000;
+const backoff = { firstMs: 1_000, maxMs: 60_000 };
 /** An admin may end a hold at any time. */
 const longestLookMs = 1_000;
 /** A retry of any other outcome would give the same result. */
@@ -65,7 +63,7 @@ const isTransient: ReadonlySet<string> = new Set(['throttled', 'unavailable', 'f
 
 /** `Sender.deliver`. */
 export function createDeliver(settings: DeliverSettings) {
-  const { door, acquire, permission, report, onWithheld, closing, now, random } = settings;
+  const { door, acquire, permission, report, onWithheld, closing, now } = settings;
 
   async function attempt(event: object, origin: string, to: MatchedSink, signal: AbortSignal, permit: Permit) {
     const delivery = deliveryOf(event, origin, to);
@@ -121,7 +119,7 @@ export function createDeliver(settings: DeliverSettings) {
       }
       // `acquire` waits until the hold ends.
       if (permission(origin, sink).helduntil !== undefined) continue;
-      await sleep(backoffMs(attempts - 1, firstDelayMs, longestDelayMs, random), signal);
+      await sleep(retryDelayMs(attempts, backoff), signal);
     }
   }
 

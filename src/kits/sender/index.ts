@@ -67,7 +67,6 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     journal,
     origin,
     onFault,
-    random: Math.random,
     createReplica: () => new Replica({ dialects, now }),
     onChange(of, sink) {
       credentials.forget(of, sink);
@@ -93,12 +92,11 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     onFault(error);
   };
   const credentials = createCredentials(client, onFault, onWithheld, closing.signal, now);
-  const outcomes = createOutcomes(client, onFault, Math.random, now);
+  const outcomes = createOutcomes(client, onFault, now);
   const permits = createPermits({
     permission: (of, sink) => permissionNow(of, sink),
     leases: createLeaseClient(client, instance, last.signal),
     onFault,
-    random: Math.random,
   });
 
   function known() {
@@ -152,7 +150,6 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     onWithheld,
     closing: closing.signal,
     now,
-    random: Math.random,
   });
   const work = [sync.run(closing.signal), outcomes.run(closing.signal)];
   let closed: Promise<void> | undefined;

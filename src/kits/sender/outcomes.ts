@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sleep, until } from '../../base/until.js';
-import { RegistryRefusal, backoffMs, type RegistryClient } from './registry-client.js';
+import { retryDelayMs } from '../../consent/backoff.js';
+import { RegistryRefusal, type RegistryClient } from './registry-client.js';
 
 /** A webhook's response to a delivery. */
 export interface OutcomeReport {
@@ -25,10 +26,10 @@ export interface Outcomes {
   flush(signal: AbortSignal): Promise<void>;
 }
 
-const collectMs = 200;
+/** Outcomes are collected before each report; longer after a failure. */
+const backoff = { firstMs: 200, maxMs: 3_000 };
 const batchSize = 500;
 const maxKept = 10_000;
-const longestDelayMs = 3_000;
 /** Limits of the contract. */
 const maxRetryAfterLength = 100;
 const maxCount = 1_000_000;
@@ -46,7 +47,6 @@ interface Kept {
 export function createOutcomes(
   client: RegistryClient,
   onFault: (error: unknown) => void,
-  random: () => number,
   /** Milliseconds since 1970 by the registry's clock, which dates the responses. */
   now: () => number,
 ): Outcomes {
@@ -123,8 +123,7 @@ export function createOutcomes(
         if (kept.length === 0 && underWay === undefined) {
           await until(new Promise<void>((resolve) => (wake = resolve)), { signals: [signal] });
         }
-        const delayMs = backoffMs(failures, collectMs, longestDelayMs, random);
-        await sleep(delayMs, signal, { ref: false });
+        await sleep(retryDelayMs(failures + 1, backoff), signal, { ref: false });
         try {
           await send(signal);
           failures = 0;

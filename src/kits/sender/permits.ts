@@ -13,7 +13,8 @@ import {
   type Share,
   type Waiter,
 } from './leases.js';
-import { isFinal, backoffMs } from './registry-client.js';
+import { retryDelayMs } from '../../consent/backoff.js';
+import { isFinal } from './registry-client.js';
 
 /**
  * Hands out permits from what this instance has leased of a pair's rate: first come, first served.
@@ -39,16 +40,14 @@ export interface PermitSettings {
   permission: (origin: string, sink: string) => Permission;
   leases: LeaseClient;
   onFault: (error: unknown) => void;
-  random: () => number;
 }
 
-const firstDelayMs = 100;
 /** With jitter at most half as much again, so that callers continue within five seconds. */
-const longestDelayMs = 3_000;
+const backoff = { firstMs: 100, maxMs: 3_000 };
 const unknownMs = 1_000;
 const longestLookMs = 1_000;
 
-export function createPermits({ permission, leases, onFault, random }: PermitSettings): Permits {
+export function createPermits({ permission, leases, onFault }: PermitSettings): Permits {
   const buckets = new Map<string, Bucket>();
   let isClosed = false;
 
@@ -150,8 +149,8 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
           bucket.notBefore = performance.now() + (retryAfterMs ?? (share === undefined ? unknownMs : 0));
         },
         (error: unknown) => {
-          bucket.notBefore = performance.now() + backoffMs(bucket.failures, firstDelayMs, longestDelayMs, random);
           bucket.failures += 1;
+          bucket.notBefore = performance.now() + retryDelayMs(bucket.failures, backoff);
           onFault(error);
           if (isFinal(error)) settle(bucket, ({ refuse }) => refuse(error));
         },

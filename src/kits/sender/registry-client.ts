@@ -23,11 +23,6 @@ export function isFinal(error: unknown): boolean {
   return error instanceof RegistryRefusal && [400, 401, 403, 404].includes(error.status);
 }
 
-/** Milliseconds until the next attempt: exponential backoff with jitter. */
-export function backoffMs(failures: number, firstMs: number, longestMs: number, random: () => number): number {
-  return Math.min(firstMs * 2 ** failures, longestMs) * (0.5 + random());
-}
-
 export interface RegistryCall {
   method: 'GET' | 'POST' | 'DELETE';
   /** Relative to the registry's URL, without a leading slash. */

@@ -1,9 +1,10 @@
 import { sleep } from '../../base/until.js';
+import { retryDelayMs } from '../../consent/backoff.js';
 import type { Replica } from '../../matching/replica/replica.js';
 import { ageIn, HeldBack, isStreamThrough, readPage, readStream, silenceMs, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
 import { putLine, readLines, type ChangeLine, type Checkpoint, type SnapshotLine } from './lines.js';
-import { isFinal, RegistryRefusal, backoffMs, type RegistryClient } from './registry-client.js';
+import { isFinal, RegistryRefusal, type RegistryClient } from './registry-client.js';
 
 /**
  * Keeps a replica of what the registry knows in this process, and on disk if there is a journal.
@@ -38,7 +39,6 @@ export interface ReplicaSyncSettings {
   /** After a change of this pair was applied; of an origin, or of everything, if no more is given. */
   onChange: (origin?: string, sink?: string) => void;
   onFault: (error: unknown) => void;
-  random: () => number;
 }
 
 interface Waiting {
@@ -51,8 +51,7 @@ interface Waiting {
 /** The registry reads the whole snapshot before it sends any of it, within two minutes. */
 const snapshotMs = 130_000;
 const noteEveryMs = 60_000;
-const firstDelayMs = 100;
-const longestDelayMs = 10_000;
+const backoff = { firstMs: 100, maxMs: 10_000 };
 /** A connection that lasted this long was not a failure. */
 const steadyMs = 1_000;
 /** When the registry refuses every new cursor. */
@@ -61,7 +60,7 @@ const reloadEveryMs = 300_000;
 const tryStreamEveryMs = 600_000;
 
 export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
-  const { client, journal, origin, onChange, onFault, random } = settings;
+  const { client, journal, origin, onChange, onFault } = settings;
   let replica: Replica | undefined;
   let checkpoint: Checkpoint | undefined;
   /** Monotonic. */
@@ -215,9 +214,8 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
           }
           if (!isNews) failed(error);
         }
-        const delayMs = backoffMs(failures, firstDelayMs, longestDelayMs, random);
         failures += 1;
-        await sleep(delayMs, signal);
+        await sleep(retryDelayMs(failures, backoff), signal);
       }
       ended = signal.reason as Error;
       for (const one of waiting) one.reject(ended);

@@ -1,19 +1,20 @@
 import { lookup as resolveName, type LookupAddress } from 'node:dns';
-import { request as httpRequest, type RequestOptions } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { whenAborted } from '../../base/until.js';
+import { parseRetryAfter } from '../../consent/backoff.js';
 import { formatRate, type Rate } from '../../consent/rate.js';
 import type { Callback, CallbackGuard } from './callback-url.js';
 
 /**
- * `confirmed`: 2xx. `rejected`: a repetition would change nothing. `failed`: it may, after `retryAfterSeconds` if the
- * sender named them. `detail` is for the application's log, and does not repeat the URL, which is a secret.
+ * `confirmed`: 2xx. `rejected`: a repetition would change nothing. `failed`: it may, after `retryAfterMs` if the
+ * sender named it. `detail` is for the application's log, and does not repeat the URL, which is a secret.
  */
 export type CallResult =
   | { kind: 'confirmed' }
   | { kind: 'rejected'; detail: string }
-  | { kind: 'failed'; detail: string; retryAfterSeconds: number | undefined };
+  | { kind: 'failed'; detail: string; retryAfterMs: number | undefined };
 
 export interface CallSettings {
   guard: CallbackGuard;
@@ -78,13 +79,13 @@ export function callCallback(
       settle(
         error instanceof AddressNotAllowed
           ? { kind: 'rejected', detail }
-          : { kind: 'failed', detail, retryAfterSeconds: undefined },
+          : { kind: 'failed', detail, retryAfterMs: undefined },
       );
     });
     request.once('response', (response) => {
       const { statusCode = 0, headers } = response;
       response.destroy();
-      settle(resultOf(statusCode, headers['retry-after']));
+      settle(resultOf(statusCode, headers));
     });
     request.end();
   });
@@ -93,10 +94,9 @@ export function callCallback(
 /** Statuses of the 4xx that ask for a repetition. */
 const temporary = [408, 425, 429];
 
-function resultOf(status: number, retryAfter: string | undefined): CallResult {
+function resultOf(status: number, headers: IncomingHttpHeaders): CallResult {
   if (status >= 200 && status < 300) return { kind: 'confirmed' };
   const detail = `it returned ${status}`;
   if (status < 500 && !temporary.includes(status)) return { kind: 'rejected', detail };
-  const seconds = retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
-  return { kind: 'failed', detail, retryAfterSeconds: seconds };
+  return { kind: 'failed', detail, retryAfterMs: parseRetryAfter(headers['retry-after'], headers.date) };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { sleep } from '../../base/until.js';
+import { notBefore, retryDelayMs } from '../../consent/backoff.js';
 import type { Rate } from '../../consent/rate.js';
 import { callCallback, type CallSettings } from './call-callback.js';
 import { createCallbackGuard, type CallbackRules } from './callback-url.js';
@@ -72,8 +73,7 @@ export interface PendingRequests {
 
 /** Anyone can send an OPTIONS request that names an origin. */
 const max = { all: 1_000, ofHost: 100 };
-const firstDelayMs = 500;
-const longestDelayMs = 300_000;
+const backoff = { firstMs: 500, maxMs: 300_000 };
 
 /** Throws an Error for wrong settings. Continues with the calls that the store has. */
 export function createPendingRequests(settings: CallbackSettings, onFault: (error: unknown) => void): PendingRequests {
@@ -118,7 +118,7 @@ export function createPendingRequests(settings: CallbackSettings, onFault: (erro
     const { signal } = closing;
     const url = guard.parse(callback);
     const complain = (why: string) => onFault(new Error(`The callback URL of ${origin} got no consent: ${why}.`));
-    for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+    for (let attempt = 1; ; attempt += 1) {
       const result =
         typeof url === 'string'
           ? ({ kind: 'rejected', detail: url } as const)
@@ -129,8 +129,7 @@ export function createPendingRequests(settings: CallbackSettings, onFault: (erro
         complain(result.detail);
         return 'rejected';
       }
-      const askedMs = result.retryAfterSeconds === undefined ? delayMs : result.retryAfterSeconds * 1_000;
-      const waitMs = Math.max(firstDelayMs, askedMs) * (1 + Math.random() / 4);
+      const waitMs = notBefore(result.retryAfterMs, retryDelayMs(attempt, backoff));
       if (Date.now() + waitMs >= Date.parse(expiresat)) {
         complain(`it expired, and at last ${result.detail}`);
         return 'expired';

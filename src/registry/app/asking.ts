@@ -57,7 +57,7 @@ export function createAsking({
     settle: createSettle({
       database,
       maxAttempts: config.handshake.attempts,
-      retry: { firstMs: config.handshake.retryMs, maxMs: maxBackoffMs },
+      retry: { firstMs: config.handshake.retryMs, maxMs: maxBackoffMs, factor: 4 },
       random: Math.random,
     }),
     maxInFlight: config.handshake.maxInFlight,

@@ -1,7 +1,7 @@
 import type { Grant } from '../../consent/grant.js';
 import type { Consent } from '../grants/write-grant.js';
 import type { Origin } from '../../consent/origin.js';
-import { notBefore, retryDelayMs } from '../../consent/backoff.js';
+import { notBefore, retryDelayMs, type Backoff } from '../../consent/backoff.js';
 import type { Begun } from '../../consent/handshake.js';
 import { cooldownAfter, isSilent, type Judgement } from '../../consent/judgement.js';
 import type { Verdict } from '../../consent/verdicts.js';
@@ -42,7 +42,7 @@ export const blockedMs = 60_000;
 export interface RetrySettings {
   /** The most attempts for a webhook that does not respond. */
   maxAttempts: number;
-  retry: { firstMs: number; maxMs: number };
+  retry: Backoff;
   random: () => number;
 }
 

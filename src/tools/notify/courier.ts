@@ -1,6 +1,6 @@
 import { sleep } from '../../base/until.js';
+import { retryDelayMs } from '../../consent/backoff.js';
 import type { DeliveryResult, Sender } from '../../kits/sender/index.js';
-import { backoffMs } from '../../kits/sender/registry-client.js';
 import type { Entry, Outbox } from './outbox.js';
 
 /**
@@ -80,8 +80,8 @@ export function createCourier(settings: CourierSettings): Courier {
           });
       if (signal.aborted) return;
       if (typeof outcome === 'object') {
-        const usualMs = backoffMs(failures, firstDelayMs, longestDelayMs, Math.random);
         failures += 1;
+        const usualMs = retryDelayMs(failures, { firstMs: firstDelayMs, maxMs: longestDelayMs });
         const delayMs = outcome.afterMs === undefined ? usualMs : Math.min(outcome.afterMs, longestLookMs);
         await sleep(delayMs, signal);
         continue;

@@ -1,8 +1,9 @@
 import type { GrantState } from '../../matching/replica/state.js';
+import { retryDelayMs } from '../../consent/backoff.js';
 import { sleep } from '../../base/until.js';
 import { readPage, silenceMs } from '../../kits/sender/feed.js';
 import { readLines, type Checkpoint, type SnapshotLine } from '../../kits/sender/lines.js';
-import { backoffMs, RegistryRefusal, type RegistryClient } from '../../kits/sender/registry-client.js';
+import { RegistryRefusal, type RegistryClient } from '../../kits/sender/registry-client.js';
 import {
   differences,
   maxListed,
@@ -28,18 +29,16 @@ export interface FollowSettings {
   /** Resolves when all of it is safe. Called without notices as well, for the place in the log. */
   hand: (notices: readonly Notice[], through: Checkpoint, updates: Updates) => Promise<void>;
   onFault: (error: unknown) => void;
-  random: () => number;
 }
 
 /** The registry reads the whole snapshot before it sends any of it, within two minutes. */
 const snapshotMs = 130_000;
 const noteEveryMs = 60_000;
-const firstDelayMs = 100;
-const longestDelayMs = 10_000;
+const backoff = { firstMs: 100, maxMs: 10_000 };
 
 /** Runs until the signal fires. */
 export async function follow(settings: FollowSettings, signal: AbortSignal): Promise<void> {
-  const { client, outbox, hand, onFault, random } = settings;
+  const { client, outbox, hand, onFault } = settings;
   let notedAt = -Infinity;
 
   async function compareAll(): Promise<void> {
@@ -104,9 +103,8 @@ export async function follow(settings: FollowSettings, signal: AbortSignal): Pro
       if (signal.aborted) return;
       onFault(error);
       mustCompare ||= error instanceof RegistryRefusal && (error.status === 410 || error.status === 400);
-      const delayMs = backoffMs(failures, firstDelayMs, longestDelayMs, random);
-      await sleep(delayMs, signal);
       failures += 1;
+      await sleep(retryDelayMs(failures, backoff), signal);
     }
   }
 }

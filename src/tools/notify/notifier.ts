@@ -102,7 +102,7 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
     if (!ending.signal.aborted) {
       checkOrigin(() => sender.match(eventOf({ ...example, origin }, settings), { origin }));
       courier.add(outbox.pending());
-      await follow({ client, outbox, hand, onFault, random: Math.random }, ending.signal);
+      await follow({ client, outbox, hand, onFault }, ending.signal);
     }
   } finally {
     ending.abort(new Error('The notifier stops.'));
