@@ -1,28 +1,25 @@
 // The change feed on a real Postgres (fsync as it is by default): from commit to follower, to 100 streams, and catching
-// up. Run after a build:
+// up.
 //
-//   [chrt -f 10] node test/bench/feed.mjs [--json FILE] [--seconds N] [--rate CHANGES_A_SECOND] [--delay]
+//   [chrt -f 10] npm run bench:feed -- [--json FILE] [--seconds N] [--rate CHANGES_A_SECOND] [--delay]
 //
 // On a machine that others use, `chrt` keeps them from what is measured.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { changeChannel } from '../../dist/registry/storage/transaction.js';
 import { createFollower } from '../../dist/registry/changes/follower.js';
 import { readLog } from '../../dist/registry/changes/log.js';
-import { createToken } from '../../dist/tools/cli/login/create-token.js';
 import { dialects } from '../../dist/matching/filters/dialects.js';
 import { Replica } from '../../dist/matching/replica/replica.js';
 import { openDatabase } from '../../dist/registry/storage/open-database.js';
 import { listen } from '../../dist/registry/storage/listen.js';
 import { migrate } from '../../dist/registry/storage/migrate.js';
-import { freePort, startPostgres } from '../support/postgres.mjs';
+import { withHarness } from './harness.mjs';
 import { median, noise, percentile } from './measure.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -143,58 +140,43 @@ async function openStreams(port, token, count, after) {
   };
 }
 
-async function measureServer(url, folder, database) {
-  const [port, operationsPort] = [await freePort(), await freePort()];
-  const env = {
-    ...process.env,
-    DATABASE_URL: url,
-    ASSENT_DATA: folder,
-    ASSENT_PORT: String(port),
-    ASSENT_OPERATIONS_PORT: String(operationsPort),
-    ASSENT_LOG_LEVEL: 'warn',
-  };
+async function measureServer({ startRegistry, token: createToken, url }, database) {
   const [{ position: first }] = await database.query(`select max(position)::text as position from change`);
   await write(url, { perSecond: 1e6, seconds: 0.04, batch: 1_000, connections: 1 });
-  const registry = fork(here('../../dist/main.js'), { env, stdio: 'ignore' });
-  try {
-    while (!(await fetch(`http://127.0.0.1:${operationsPort}/readyz`).catch(() => ({ ok: false }))).ok);
-    const token = await createToken({ tenant, subscriber: 'sender', scopes: ['assent:deliver'], minutes: 60 }, env);
-    const get = async (query) =>
-      (
-        await fetch(`http://127.0.0.1:${port}/v1/changes?${query}`, { headers: { Authorization: `Bearer ${token}` } })
-      ).json();
+  const { port } = await startRegistry();
+  const token = await createToken('assent:deliver');
+  const get = async (query) =>
+    (
+      await fetch(`http://127.0.0.1:${port}/v1/changes?${query}`, { headers: { Authorization: `Bearer ${token}` } })
+    ).json();
 
-    const readers = 100;
-    const streams = await openStreams(port, token, readers);
-    const { cursor } = await get('');
-    let startedAt = performance.now();
-    const written = (await write(url, { perSecond: 2_000, seconds: 5 })).length * 10;
-    await streams.untilAll(written);
-    const steadySeconds = (performance.now() - startedAt) / 1_000;
-    startedAt = performance.now();
-    const burst = (await write(url, { perSecond: 1e6, seconds: 0.02, batch: 500, connections: 1 })).length * 500;
-    await streams.untilAll(written + burst);
-    const fanOut = (burst * readers) / ((performance.now() - startedAt) / 1_000);
-    streams.close();
+  const readers = 100;
+  const streams = await openStreams(port, token, readers);
+  const { cursor } = await get('');
+  let startedAt = performance.now();
+  const written = (await write(url, { perSecond: 2_000, seconds: 5 })).length * 10;
+  await streams.untilAll(written);
+  const steadySeconds = (performance.now() - startedAt) / 1_000;
+  startedAt = performance.now();
+  const burst = (await write(url, { perSecond: 1e6, seconds: 0.02, batch: 500, connections: 1 })).length * 500;
+  await streams.untilAll(written + burst);
+  const fanOut = (burst * readers) / ((performance.now() - startedAt) / 1_000);
+  streams.close();
 
-    startedAt = performance.now();
-    let rows = 0;
-    for (let after = cursor, isMore = true; isMore;) {
-      const page = await get(`after=${after}&limit=1000`);
-      rows += page.changes.length;
-      [after, isMore] = [page.cursor, page.more];
-    }
-    const pages = rows / ((performance.now() - startedAt) / 1_000);
-    startedAt = performance.now();
-    const one = await openStreams(port, token, 1, cursor);
-    await one.untilAll(rows);
-    const stream = rows / ((performance.now() - startedAt) / 1_000);
-    one.close();
-    return { steadySeconds, fanOut, pages, stream, rows, first };
-  } finally {
-    registry.kill();
-    await once(registry, 'exit');
+  startedAt = performance.now();
+  let rows = 0;
+  for (let after = cursor, isMore = true; isMore;) {
+    const page = await get(`after=${after}&limit=1000`);
+    rows += page.changes.length;
+    [after, isMore] = [page.cursor, page.more];
   }
+  const pages = rows / ((performance.now() - startedAt) / 1_000);
+  startedAt = performance.now();
+  const one = await openStreams(port, token, 1, cursor);
+  await one.untilAll(rows);
+  const stream = rows / ((performance.now() - startedAt) / 1_000);
+  one.close();
+  return { steadySeconds, fanOut, pages, stream, rows, first };
 }
 
 async function measureCatchUp(database) {
@@ -217,21 +199,19 @@ const { values } = parseArgs({
     delay: { type: 'boolean' },
   },
 });
-const folder = await mkdtemp(join(tmpdir(), 'assent-bench-'));
-const postgres = await startPostgres([]);
-const database = await openDatabase({ databaseUrl: postgres.url, dataFolder: folder });
-try {
+await withHarness({ settings: [] }, async (harness) => {
+  const database = await openDatabase({ databaseUrl: harness.url, dataFolder: harness.folder });
   await migrate(database);
   const perSecond = Number(values.rate ?? 2_000);
   const seconds = Number(values.seconds ?? 12) / rounds;
   const follows = {
-    follower: followAsService(postgres.url, database),
-    bare: followBare(postgres.url),
+    follower: followAsService(harness.url, database),
+    bare: followBare(harness.url),
   };
   const found = Object.fromEntries(Object.keys(follows).map((who) => [who, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const [who, follow] of Object.entries(follows)) {
-      found[who].push(await measureDelay(postgres.url, follow, { seconds, perSecond }));
+      found[who].push(await measureDelay(harness.url, follow, { seconds, perSecond }));
     }
   }
   const of = (results, member) => {
@@ -251,15 +231,12 @@ try {
     console.log(`${' '.repeat(9)} statement sent to follower                   ${ms(statement)}`);
     console.log(`${' '.repeat(9)} statement sent to commit                     ${ms(writing)}`);
   }
-  if (!values.delay) await measureOthers(delay);
-} finally {
+  if (!values.delay) await measureOthers(harness, database, delay);
   await database.close();
-  await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
-}
+});
 
-async function measureOthers(delay) {
-  const server = await measureServer(postgres.url, folder, database);
+async function measureOthers(harness, database, delay) {
+  const server = await measureServer(harness, database);
   console.log(`100 streams, 2,000 changes/s for 5 s: all there after ${server.steadySeconds.toFixed(1)} s`);
   console.log(`100 streams, a burst: ${Math.round(server.fanOut)} changes/s sent`);
   console.log(

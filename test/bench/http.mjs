@@ -6,16 +6,18 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { origin } from './fill.mjs';
-import { load, median, requestBytes } from './load.mjs';
+import { withHarness } from './harness.mjs';
+import { load, requestBytes } from './load.mjs';
 import { measureHttp } from './match-http.mjs';
-import { withDatabase } from './processes.mjs';
+import { median, round2 } from './measure.mjs';
+import { measureRegistration } from './register.mjs';
 
 const questions = 50_000;
 const pairsAtOnce = 100;
 
 /** Look-ups with keys drawn at random, one pair and a hundred at a time, on one process and on two. */
-export async function measureLookUps(size, { seconds, rounds }) {
-  return withDatabase(size, async ({ startRegistry, startBare, token, url }) => {
+async function measureLookUps(size, { seconds, rounds }) {
+  return withHarness({ size }, async ({ startRegistry, startBare, token, url }) => {
     const headers = { Authorization: `Bearer ${await token('assent:deliver')}` };
     const sinks = await drawSinks(url);
     const singles = sinks.map((sink) =>
@@ -129,8 +131,6 @@ function sum(runs) {
   };
 }
 
-const round2 = (value) => Math.round(value * 100) / 100;
-
 const { values } = parseArgs({
   options: {
     size: { type: 'string' },
@@ -147,7 +147,6 @@ for (const size of sizes) rows.push(...(await measureLookUps(size, settings)));
 console.table(rows);
 const match = await measureHttp(Math.min(...sizes));
 console.table([match]);
-const { measureRegistration } = await import('./register.mjs');
 const register = values['no-register'] ? undefined : await measureRegistration();
 if (register) console.table([register]);
 if (values.json) {

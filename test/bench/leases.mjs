@@ -1,12 +1,14 @@
 // What leases cost: the function that gives them, on one Postgres with fsync on, against bare statements in the same
 // run. For many pairs (each asker has its own), and for one pair that all ask about, whose row is locked for each lease.
-//   node test/bench/leases.mjs [--seconds N] [--clients N]
+//
+//   npm run bench:leases -- [--seconds N] [--clients N]
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { openDatabase } from '../../dist/registry/storage/open-database.js';
 import { migrate } from '../../dist/registry/storage/migrate.js';
-import { startPostgres } from '../support/postgres.mjs';
+import { withHarness } from './harness.mjs';
+import { percentile } from './measure.mjs';
 
 const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '5' }, clients: { type: 'string', default: '16' } },
@@ -16,12 +18,12 @@ const clients = Number(values.clients);
 const pairs = 1_000;
 const origin = 'a.example.com';
 
-const postgres = await startPostgres([]);
-const database = await openDatabase({ databaseUrl: postgres.url, dataFolder: '' });
-await migrate(database);
-await database.exclusively(({ execute }) =>
-  execute(
-    `insert into origin (name, tenant, defaultrate, judgement, callback, leaseseconds, profile)
+await withHarness({ settings: [] }, async ({ url }) => {
+  const database = await openDatabase({ databaseUrl: url, dataFolder: '' });
+  await migrate(database);
+  await database.exclusively(({ execute }) =>
+    execute(
+      `insert into origin (name, tenant, defaultrate, judgement, callback, leaseseconds, profile)
      values ('${origin}', 't', '60', 'strict', 'offer', 864000, 'cloudevents');
    insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat)
      select '${origin}', 'https://webhook.example.com/' || n, gen_random_uuid(), 't', 'live', 'agreement', '100000000', 'x', now(),
@@ -29,59 +31,58 @@ await database.exclusively(({ execute }) =>
    create table bare (id int primary key, n bigint not null);
    insert into bare select n, 0 from generate_series(0, ${pairs}) n;
    analyze`,
-  ),
-);
-
-/** Statements in a second, and milliseconds at the median and at the 99th percentile. */
-async function run(text, valuesOf) {
-  const connections = await Promise.all(
-    Array.from({ length: clients }, async () => {
-      const connection = new pg.Client({ connectionString: postgres.url });
-      await connection.connect();
-      return connection;
-    }),
+    ),
   );
-  const times = [];
-  const work = async (connection, client, endAt, isCounted) => {
-    for (let turn = 0; performance.now() < endAt; turn += 1) {
-      const startedAt = performance.now();
-      await connection.query({ name: 'statement', text, values: valuesOf(client, turn) });
-      if (isCounted) times.push(performance.now() - startedAt);
+
+  /** Statements in a second, and milliseconds at the median and at the 99th percentile. */
+  async function run(text, valuesOf) {
+    const connections = await Promise.all(
+      Array.from({ length: clients }, async () => {
+        const connection = new pg.Client({ connectionString: url });
+        await connection.connect();
+        return connection;
+      }),
+    );
+    const times = [];
+    const work = async (connection, client, endAt, isCounted) => {
+      for (let turn = 0; performance.now() < endAt; turn += 1) {
+        const startedAt = performance.now();
+        await connection.query({ name: 'statement', text, values: valuesOf(client, turn) });
+        if (isCounted) times.push(performance.now() - startedAt);
+      }
+    };
+    for (const [length, isCounted] of [
+      [0.5, false],
+      [seconds, true],
+    ]) {
+      const endAt = performance.now() + length * 1_000;
+      await Promise.all(connections.map((connection, client) => work(connection, client, endAt, isCounted)));
     }
-  };
-  for (const [length, isCounted] of [
-    [0.5, false],
-    [seconds, true],
-  ]) {
-    const endAt = performance.now() + length * 1_000;
-    await Promise.all(connections.map((connection, client) => work(connection, client, endAt, isCounted)));
+    await Promise.all(connections.map((connection) => connection.end()));
+    return { rate: times.length / seconds, p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
   }
-  await Promise.all(connections.map((connection) => connection.end()));
-  times.sort((one, other) => one - other);
-  return { rate: times.length / seconds, p50: times[times.length >> 1], p99: times[Math.floor(times.length * 0.99)] };
-}
 
-const take = `select * from take_lease('t', '${origin}', $1, $2, $3::integer, $4::text[], $5::integer[])`;
-const sink = (number) => `https://webhook.example.com/${number}`;
-const many = (client, turn) => (client * 61 + turn * 7) % pairs;
-const rows = [
-  ['select by key', 'select n from bare where id = $1', (client, turn) => [many(client, turn)]],
-  ['update by key', 'update bare set n = n + 1 where id = $1', (client, turn) => [many(client, turn)]],
-  ['update of one row by all', 'update bare set n = n + 1 where id = $1', () => [0]],
-  ['lease, many pairs', take, (client, turn) => [sink(many(client, turn)), `i${client}`, 10, [], []]],
-  ['lease, one pair for all', take, (client) => [sink(pairs), `i${client}`, 10, [], []]],
-];
-console.log(`${clients} clients, ${pairs} pairs, ${cpus().length} cores, fsync on; each for ${seconds} s`);
-for (const [name, text, valuesOf] of rows) {
-  const { rate, p50, p99 } = await run(text, valuesOf);
-  console.log(
-    `${name.padEnd(26)} ${rate.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`,
-  );
-}
-const [size] = await database.query(
-  `select pg_size_pretty(pg_total_relation_size('lease_pool')) as books, (select count(*) from lease_pool)::int as pairs,
+  const take = `select * from take_lease('t', '${origin}', $1, $2, $3::integer, $4::text[], $5::integer[])`;
+  const sink = (number) => `https://webhook.example.com/${number}`;
+  const many = (client, turn) => (client * 61 + turn * 7) % pairs;
+  const rows = [
+    ['select by key', 'select n from bare where id = $1', (client, turn) => [many(client, turn)]],
+    ['update by key', 'update bare set n = n + 1 where id = $1', (client, turn) => [many(client, turn)]],
+    ['update of one row by all', 'update bare set n = n + 1 where id = $1', () => [0]],
+    ['lease, many pairs', take, (client, turn) => [sink(many(client, turn)), `i${client}`, 10, [], []]],
+    ['lease, one pair for all', take, (client) => [sink(pairs), `i${client}`, 10, [], []]],
+  ];
+  console.log(`${clients} clients, ${pairs} pairs, ${cpus().length} cores, fsync on; each for ${seconds} s`);
+  for (const [name, text, valuesOf] of rows) {
+    const { rate, p50, p99 } = await run(text, valuesOf);
+    console.log(
+      `${name.padEnd(26)} ${rate.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`,
+    );
+  }
+  const [size] = await database.query(
+    `select pg_size_pretty(pg_total_relation_size('lease_pool')) as books, (select count(*) from lease_pool)::int as pairs,
      pg_size_pretty(pg_total_relation_size('lease_holder')) as holders, (select count(*) from lease_holder)::int as instances`,
-);
-console.log(size);
-await database.close();
-await postgres.stop();
+  );
+  console.log(size);
+  await database.close();
+});

@@ -68,7 +68,3 @@ export function requestBytes({ method, path, headers = {}, body = '' }) {
     `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}`).join('\r\n')}\r\n\r\n${body}`,
   );
 }
-
-export function median(values) {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-}

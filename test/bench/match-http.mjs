@@ -1,20 +1,15 @@
 // POST /v1/match over HTTP, with authentication, on one process with a real Postgres behind it, side by side with a
-// bare node:http server that reads and parses the same body. Run after a build:
-//
-//   node test/bench/match-http.mjs [--size N] [--json FILE]
-import { writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { load, median, requestBytes } from './load.mjs';
+// bare node:http server that reads and parses the same body.
+import { withHarness } from './harness.mjs';
+import { load, requestBytes } from './load.mjs';
+import { median, round2 } from './measure.mjs';
 import { eventsOf } from './mixes.mjs';
-import { withDatabase } from './processes.mjs';
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const rounds = 5;
 
 /** One row of results: ratios to the bare server, and batches of 100 to single posts, events for events. */
 export async function measureHttp(size) {
-  return withDatabase(size, async ({ startRegistry, startBare, token }) => {
+  return withHarness({ size }, async ({ startRegistry, startBare, token }) => {
     const { port } = await startRegistry();
     const headers = {
       Authorization: `Bearer ${await token('assent:deliver')}`,
@@ -57,15 +52,4 @@ export async function measureHttp(size) {
       batchratio: round2(median(runs.map(({ ours, batched }) => (batched.persecond * 100) / ours.persecond))),
     };
   });
-}
-
-const round2 = (value) => Math.round(value * 100) / 100;
-
-if (process.argv[1] === here('match-http.mjs')) {
-  const { values } = parseArgs({ options: { size: { type: 'string' }, json: { type: 'string' } } });
-  const http = [];
-  for (const size of values.size ? [Number(values.size)] : [10_000, 100_000, 1_000_000])
-    http.push(await measureHttp(size));
-  console.table(http);
-  if (values.json) await writeFile(values.json, `${JSON.stringify({ http }, undefined, 2)}\n`);
 }

@@ -2,6 +2,8 @@
 // percentile is wanted.
 import { performance } from 'node:perf_hooks';
 
+export const round2 = (value) => Math.round(value * 100) / 100;
+
 export function median(values) {
   return percentile(values, 0.5);
 }

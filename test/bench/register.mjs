@@ -1,45 +1,22 @@
 // Registration over HTTP, each with its handshake against a local webhook, on a Postgres that is durable (fsync), at 64
-// clients; side by side with handshakes alone and with the plain way. Run after a build:
-//
-//   node test/bench/register.mjs [--json FILE]
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// clients; side by side with handshakes alone and with the plain way.
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { createToken } from '../../dist/tools/cli/login/create-token.js';
-import { freePort, startPostgres } from '../support/postgres.mjs';
-import { load, median, requestBytes } from './load.mjs';
+import { origin } from './fill.mjs';
+import { withHarness } from './harness.mjs';
+import { load, requestBytes } from './load.mjs';
+import { median, round2 } from './measure.mjs';
 
-const origin = 'eventemitter.example.com';
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const durable = ['fsync = on', 'synchronous_commit = on', 'full_page_writes = on'];
 
 /** Every answer is a 201 that says active; the ratios are those of each round, as medians. */
-export async function measureRegistration({ rounds = 5, seconds = 3, nodeOptions = [] } = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'assent-bench-'));
-  const postgres = await startPostgres(durable);
-  const children = [];
-  const start = async (file, argument, options = {}) => {
-    const child = fork(file, argument === undefined ? [] : [JSON.stringify(argument)], options);
-    children.push(child);
-    return (await once(child, 'message'))[0];
-  };
-  try {
-    const webhook = await start(here('consenting-webhook.mjs'));
+export function measureRegistration({ rounds = 5, seconds = 3 } = {}) {
+  return withHarness({ settings: durable }, async ({ start, startRegistry, token: createToken, folder, url }) => {
+    const { told: webhook } = await start('consenting-webhook.mjs');
     const caFile = join(folder, 'ca.pem');
     await writeFile(caFile, webhook.ca);
-    const [port, operationsPort] = [await freePort(), await freePort()];
-    const env = {
-      ...process.env,
-      DATABASE_URL: postgres.url,
-      ASSENT_DATA: folder,
-      ASSENT_PORT: String(port),
-      ASSENT_OPERATIONS_PORT: String(operationsPort),
-      ASSENT_LOG_LEVEL: 'warn',
+    const { port } = await startRegistry({
       ASSENT_PUBLIC_URL: 'https://assent.test',
       ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
       ASSENT_SINK_PORTS: String(webhook.port),
@@ -49,21 +26,11 @@ export async function measureRegistration({ rounds = 5, seconds = 3, nodeOptions
       ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: '200',
       ASSENT_HANDSHAKES_PER_HOST: '1000000',
       ASSENT_HANDSHAKES_PER_TENANT: '1000000',
-    };
-    const stdio = ['ignore', 'ignore', 'inherit', 'ipc'];
-    children.push(fork(here('../../dist/main.js'), { env, stdio, execArgv: nodeOptions }));
-    await untilReady(`http://127.0.0.1:${operationsPort}/readyz`);
-    await prepare(postgres.url);
-    const token = await createToken(
-      { tenant: 'bench', subscriber: 'consumer', scopes: ['assent:subscribe'], minutes: 60 },
-      env,
-    );
-    const alone = await start(here('handshake-server.mjs'), { origin, port: webhook.port, ca: webhook.ca });
-    const plain = await start(
-      here('plain-server.mjs'),
-      { origin, url: postgres.url },
-      { env: { ...process.env, NODE_EXTRA_CA_CERTS: caFile } },
-    );
+    });
+    await prepare(url);
+    const token = await createToken('assent:subscribe', 'consumer');
+    const { told: alone } = await start('handshake-server.mjs', { origin, port: webhook.port, ca: webhook.ca });
+    const { told: plain } = await start('plain-server.mjs', { origin, url }, { env: { NODE_EXTRA_CA_CERTS: caFile } });
 
     let sinks = 0;
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Prefer: 'wait=5' };
@@ -96,14 +63,7 @@ export async function measureRegistration({ rounds = 5, seconds = 3, nodeOptions
       handshakespersecond: Math.round(of(({ handshakes }) => handshakes.persecond)),
       plainpersecond: Math.round(of(({ plain: theirs }) => theirs.persecond)),
     };
-  } finally {
-    const ended = children.map((child) => child.exitCode ?? once(child, 'exit'));
-    // The registry may write a profile at its end.
-    for (const child of children) child.kill(nodeOptions.length > 0 ? 'SIGTERM' : 'SIGKILL');
-    await Promise.all(ended);
-    await postgres.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** The origin, and proof that what is acknowledged is on the disk. */
@@ -120,26 +80,4 @@ async function prepare(url) {
     [origin],
   );
   await client.end();
-}
-
-async function untilReady(url) {
-  for (let tries = 0; tries < 300; tries += 1) {
-    const response = await fetch(url).catch(() => undefined);
-    if (response?.status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('The registry did not get ready.');
-}
-
-const round2 = (value) => Math.round(value * 100) / 100;
-
-if (process.argv[1] === here('register.mjs')) {
-  const options = { json: { type: 'string' }, rounds: { type: 'string' }, profile: { type: 'string' } };
-  const { values } = parseArgs({ options });
-  const register = await measureRegistration({
-    ...(values.rounds && { rounds: Number(values.rounds) }),
-    ...(values.profile && { nodeOptions: ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] }),
-  });
-  console.table([register]);
-  if (values.json) await writeFile(values.json, `${JSON.stringify({ register }, undefined, 2)}\n`);
 }

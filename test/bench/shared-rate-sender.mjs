@@ -2,18 +2,18 @@
 import { once } from 'node:events';
 import { createSender } from '../../dist/kits/sender/index.js';
 
-const { REGISTRY, TOKEN, ORIGIN, SINK, NUMBER } = process.env;
-const sender = await createSender({ registry: REGISTRY.split(','), token: () => TOKEN });
+const { registry, token, origin, sink, number } = JSON.parse(process.argv[2]);
+const sender = await createSender({ registry, token: () => token });
 await sender.ready();
 process.send('ready');
 await once(process, 'message');
 
 async function send() {
   for (;;) {
-    const permit = await sender.acquire(ORIGIN, SINK);
+    const permit = await sender.acquire(origin, sink);
     if (!permit.allowed) throw new Error(permit.message);
-    const answer = await fetch(SINK, { method: 'POST', headers: { 'x-sender': NUMBER }, body: '{}' });
-    sender.report({ origin: ORIGIN, sink: SINK, status: answer.status });
+    const answer = await fetch(sink, { method: 'POST', headers: { 'x-sender': String(number) }, body: '{}' });
+    sender.report({ origin, sink, status: answer.status });
   }
 }
 

@@ -1,21 +1,17 @@
 // Many senders, one webhook, one rate: processes of `assent/sender` on two processes of the registry and a real
 // Postgres, with more to send than they may all the time. On the way a quarter of the senders and one process of the
-// registry are killed. Told by the clock of the webhook: the most and the fewest requests of any 60 seconds. Run after
-// a build:
+// registry are killed. Told by the clock of the webhook: the most and the fewest requests of any 60 seconds.
 //
-//   node test/bench/shared-rate.mjs [--seconds N] [--senders N] [--rate N] [--json FILE]
-import { fork } from 'node:child_process';
+//   npm run bench:rate -- [--seconds N] [--senders N] [--rate N] [--json FILE]
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createAuthority } from '../../dist/tools/conformance/authority.js';
-import { createToken } from '../../dist/tools/cli/login/create-token.js';
-import { freePort, startPostgres } from '../support/postgres.mjs';
+import { origin } from './fill.mjs';
+import { withHarness } from './harness.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -26,70 +22,61 @@ const { values } = parseArgs({
   },
 });
 const [seconds, count, rate] = [values.seconds, values.senders, values.rate].map(Number);
-const origin = 'eventemitter.example.com';
 const windowMs = 60_000;
 /** What is steady comes after the first window. */
 const warmUpMs = windowMs;
 if (seconds * 1_000 < warmUpMs + windowMs + 5_000) throw new Error('It takes at least 125 seconds.');
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const folder = await mkdtemp(join(tmpdir(), 'assent-bench-'));
-const postgres = await startPostgres([]);
-const children = [];
-
 /** When each request came, in milliseconds by the clock that only goes forward, and from whom. */
 const arrivals = [];
-const authority = await createAuthority('Assent bench', 1);
-const authorityFile = join(folder, 'ca.pem');
-await writeFile(authorityFile, authority.cert);
-const webhook = createServer(await authority.issue(['localhost']), (request, response) => {
-  arrivals.push({ at: performance.now(), from: Number(request.headers['x-sender']) });
-  request.resume();
-  response.writeHead(204).end();
-});
-await once(webhook.listen(0, '127.0.0.1'), 'listening');
-const sink = `https://localhost:${webhook.address().port}/events`;
 
-try {
-  const env = { DATABASE_URL: postgres.url, ASSENT_DATA: folder, ASSENT_LOG_LEVEL: 'error', PATH: process.env.PATH };
-  const first = await startRegistry(env);
-  const second = await startRegistry(env);
-  await grant(first.url, env);
-
-  const token = await createToken({ tenant: 'bench', subscriber: 's', scopes: ['assent:deliver'], minutes: 60 }, env);
-  const senders = Array.from({ length: count }, (_, number) => {
-    const registry = number % 2 === 0 ? [first.url, second.url] : [second.url, first.url];
-    const given = { REGISTRY: registry.join(), TOKEN: token, ORIGIN: origin, SINK: sink, NUMBER: String(number) };
-    const child = fork(here('shared-rate-sender.mjs'), {
-      env: { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: authorityFile, ...given },
-    });
-    children.push(child);
-    return child;
+await withHarness({ settings: [] }, async ({ start, startRegistry, token, folder }) => {
+  const authority = await createAuthority('Assent bench', 1);
+  const authorityFile = join(folder, 'ca.pem');
+  await writeFile(authorityFile, authority.cert);
+  const webhook = createServer(await authority.issue(['localhost']), (request, response) => {
+    arrivals.push({ at: performance.now(), from: Number(request.headers['x-sender']) });
+    request.resume();
+    response.writeHead(204).end();
   });
-  await Promise.all(senders.map((sender) => once(sender, 'message')));
-  for (const sender of senders) sender.send('begin');
-  while (arrivals.length === 0) await sleep(10);
-  const startedAt = arrivals[0].at;
-  const until = (part) => sleep(startedAt + seconds * 1_000 * part - performance.now());
+  await once(webhook.listen(0, '127.0.0.1'), 'listening');
+  const { port } = webhook.address();
+  const sink = `https://localhost:${port}/events`;
+  const settings = { ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8', ASSENT_SINK_PORTS: `443,${port}` };
+  try {
+    const first = await startRegistry(settings);
+    const second = await startRegistry(settings);
+    await grant(first.url, await token('assent:admin'), sink);
 
-  await until(0.45);
-  for (const sender of senders.slice(0, count / 4)) sender.kill('SIGKILL');
-  await until(0.6);
-  first.child.kill('SIGKILL');
-  await until(1);
-  const endsAt = performance.now();
-  report(
-    arrivals.filter(({ at }) => at <= endsAt),
-    startedAt,
-    endsAt,
-  );
-} finally {
-  for (const child of children) child.kill('SIGKILL');
-  webhook.closeAllConnections();
-  webhook.close();
-  await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
-}
+    const given = { token: await token('assent:deliver'), origin, sink };
+    const senders = await Promise.all(
+      Array.from({ length: count }, async (_, number) => {
+        const registry = number % 2 === 0 ? [first.url, second.url] : [second.url, first.url];
+        const env = { NODE_EXTRA_CA_CERTS: authorityFile };
+        return (await start('shared-rate-sender.mjs', { ...given, registry, number }, { env })).child;
+      }),
+    );
+    for (const sender of senders) sender.send('begin');
+    while (arrivals.length === 0) await sleep(10);
+    const startedAt = arrivals[0].at;
+    const until = (part) => sleep(startedAt + seconds * 1_000 * part - performance.now());
+
+    await until(0.45);
+    for (const sender of senders.slice(0, count / 4)) sender.kill('SIGKILL');
+    await until(0.6);
+    first.child.kill('SIGKILL');
+    await until(1);
+    const endsAt = performance.now();
+    await report(
+      arrivals.filter(({ at }) => at <= endsAt),
+      startedAt,
+      endsAt,
+    );
+  } finally {
+    webhook.closeAllConnections();
+    webhook.close();
+  }
+});
 
 function report(all, startedAt, endsAt) {
   const times = all.map(({ at }) => at);
@@ -122,29 +109,7 @@ function report(all, startedAt, endsAt) {
   if (values.json) return writeFile(values.json, `${JSON.stringify({ sharedrate: row }, undefined, 2)}\n`);
 }
 
-async function startRegistry(env) {
-  const [port, operations] = [await freePort(), await freePort()];
-  const child = fork(here('../../dist/main.js'), {
-    env: {
-      ...env,
-      ASSENT_PORT: String(port),
-      ASSENT_OPERATIONS_PORT: String(operations),
-      ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
-      ASSENT_SINK_PORTS: `443,${webhook.address().port}`,
-    },
-    stdio: 'ignore',
-  });
-  children.push(child);
-  for (let tries = 0; tries < 300; tries += 1) {
-    const ready = await fetch(`http://127.0.0.1:${operations}/readyz`).catch(() => undefined);
-    if (ready?.ok) return { url: `http://127.0.0.1:${port}`, child };
-    await sleep(100);
-  }
-  throw new Error('The registry did not get ready.');
-}
-
-async function grant(url, env) {
-  const token = await createToken({ tenant: 'bench', subscriber: 'a', scopes: ['assent:admin'], minutes: 5 }, env);
+async function grant(url, token, sink) {
   const post = async (path, body) => {
     const answer = await fetch(`${url}/v1/${path}`, {
       method: 'POST',

@@ -1,4 +1,4 @@
-// Registries and bare servers as processes of their own, for what is measured over HTTP.
+// What every benchmark runs on: a Postgres, registries and other programs as processes of their own, and tokens.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -11,18 +11,31 @@ import { fill } from './fill.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** A Postgres with `size` subscriptions and grants, and what runs beside it; all of it ends when the work does. */
-export async function withDatabase(size, work) {
+/**
+ * `settings` are lines of postgresql.conf: without them the database is as quick as it can be, with an empty list it has
+ * its defaults. `size` fills it with so many subscriptions and grants. All of it ends when the work does.
+ */
+export async function withHarness({ settings, size }, work) {
   const folder = await mkdtemp(join(tmpdir(), 'assent-bench-'));
-  const postgres = await startPostgres();
+  const postgres = await startPostgres(settings);
   const children = [];
   const env = { ...process.env, DATABASE_URL: postgres.url, ASSENT_DATA: folder, ASSENT_LOG_LEVEL: 'warn' };
 
+  /** A program of this folder, and what it says first. It gets `argument` as JSON. */
+  async function start(file, argument, more = {}) {
+    const child = fork(here(file), argument === undefined ? [] : [JSON.stringify(argument)], {
+      ...more,
+      env: { ...process.env, ...more.env },
+    });
+    children.push(child);
+    return { child, told: (await once(child, 'message'))[0] };
+  }
+
   /** A registry that is ready. `longestPauseMs` tells its longest full collection since the last call. */
-  async function startRegistry() {
+  async function startRegistry(more = {}) {
     const [port, operationsPort] = [await freePort(), await freePort()];
     const child = fork(here('../../dist/main.js'), {
-      env: { ...env, ASSENT_PORT: String(port), ASSENT_OPERATIONS_PORT: String(operationsPort) },
+      env: { ...env, ...more, ASSENT_PORT: String(port), ASSENT_OPERATIONS_PORT: String(operationsPort) },
       execArgv: ['--max-old-space-size=8192', '--import', here('watch-collections.mjs')],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
@@ -32,29 +45,27 @@ export async function withDatabase(size, work) {
       child.send('collections');
       return (await once(child, 'message'))[0].longestms;
     };
-    return { port, operationsPort, longestPauseMs };
+    return { child, port, url: `http://127.0.0.1:${port}`, longestPauseMs };
   }
 
   /** node:http that reads and parses a body and answers a constant of this many bytes. */
-  async function startBare(bytes) {
-    const child = fork(here('bare-server.mjs'), [String(bytes)]);
-    children.push(child);
-    return (await once(child, 'message'))[0];
-  }
+  const startBare = async (bytes) => (await start('bare-server.mjs', bytes)).told;
 
-  const token = (scope, tenant = 'bench') =>
-    createToken({ tenant, subscriber: 'sender', scopes: [scope], minutes: 60 }, env);
+  const token = (scope, subscriber = 'sender') =>
+    createToken({ tenant: 'bench', subscriber, scopes: [scope], minutes: 60 }, env);
   try {
-    await fill(postgres.url, size);
-    return await work({ startRegistry, startBare, token, url: postgres.url });
+    if (size !== undefined) await fill(postgres.url, size);
+    return await work({ start, startRegistry, startBare, token, folder, url: postgres.url });
   } finally {
+    const ended = children.map((child) => child.exitCode ?? child.signalCode ?? once(child, 'exit'));
     for (const child of children) child.kill('SIGKILL');
+    await Promise.all(ended);
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-export async function untilReady(url) {
+async function untilReady(url) {
   for (let tries = 0; tries < 3_000; tries += 1) {
     const response = await fetch(url).catch(() => undefined);
     if (response?.status === 200) return;
