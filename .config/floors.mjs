@@ -16,7 +16,7 @@ const floors = {
     ['base'],
   ],
   'src/tools': [['cli'], ['conformance', 'notify']],
-  'src/kits': [['sender'], ['webhook', 'client']],
+  'src/kits': [['sender'], ['webhook', 'client', 'guard']],
   'src/registry': [
     ['app'],
     ['gateways', 'match', 'probes'],
@@ -37,7 +37,8 @@ const floors = {
 /** What runs in other systems or in a browser imports nothing more of src/ than this. */
 const alone = {
   'kits/client': ['consent', 'base'],
-  'kits/sender': ['kits/client', 'matching', 'events', 'consent', 'outbound', 'base'],
+  'kits/guard': ['outbound', 'base'],
+  'kits/sender': ['kits/client', 'kits/guard', 'matching', 'events', 'consent', 'outbound', 'base'],
   'kits/webhook': ['events', 'consent', 'base'],
   'tools/notify': ['kits', 'matching', 'events', 'consent', 'outbound', 'base'],
   'tools/conformance': ['kits', 'matching', 'events', 'consent', 'outbound', 'base'],

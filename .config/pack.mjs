@@ -1,7 +1,7 @@
 // Makes the packages as tarballs in dist/packages/: the server with its command line, and the kits, which install alone.
-// `npm run pack` makes all, `npm run pack -- sender` one; --out names another folder. A kit is bundled from its entry for
-// both module systems, with its declarations and with source maps that contain their sources. It depends on what its
-// bundle imports, in the range of package.json.
+// `npm run pack` makes all, `npm run pack -- sender` one; --out names another folder. A kit is bundled from the entry that
+// its package.json names, for both module systems, with its declarations and with source maps that contain their sources.
+// Its package.json lists the packages that its bundle imports; versions are those of the project.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
@@ -20,31 +20,9 @@ const out = resolve(values.out ?? join(root, 'dist', 'packages'));
 process.chdir(root);
 
 const manifest = JSON.parse(await readFile('package.json', 'utf8'));
-const { dependencies, devDependencies, version, license, homepage, bugs, repository, publishConfig, engines } =
-  manifest;
-
-const kits = {
-  sender: {
-    source: 'src/kits/sender/index.ts',
-    description: 'For senders of CloudEvents: which webhooks want an event, which of them agreed, and how fast.',
-    keywords: ['cloudevents', 'webhook', 'sender', 'delivery', 'consent', 'rate-limit'],
-  },
-  webhook: {
-    source: 'src/kits/webhook/index.ts',
-    description: 'For webhooks: answers the handshake of CloudEvents in one line, and reads the events.',
-    keywords: ['cloudevents', 'webhook', 'receiver', 'handshake', 'express', 'fastify', 'hono', 'koa'],
-  },
-  door: {
-    source: 'src/outbound/door.ts',
-    description: 'An HTTP client for URLs that other people registered. It reaches public addresses only.',
-    keywords: ['webhook', 'ssrf', 'http-client', 'security', 'dns-rebinding'],
-  },
-  client: {
-    source: 'src/kits/client/index.ts',
-    description: 'A typed client for the REST API of Assent.',
-    keywords: ['cloudevents', 'webhook', 'subscriptions', 'client', 'rest'],
-  },
-};
+const { dependencies, version, license, homepage, bugs, repository, publishConfig, engines } = manifest;
+/** The project only checks types with some packages of the kits. */
+const ranges = { ...manifest.devDependencies, ...dependencies };
 
 /** Members that every package has. */
 const ofAll = { version, license, homepage, bugs, publishConfig, engines };
@@ -80,37 +58,31 @@ async function bundle(entryPoints, options) {
   return { outputFiles, imports: imports.filter(({ external }) => external).map(({ path }) => path) };
 }
 
-const declarations = new Map();
-
-/** All declarations of an entry as one text, and the modules that they import. Costs seconds, so it is kept. */
-function declare(source) {
-  if (!declarations.has(source)) declarations.set(source, declarationsOf(source));
-  return declarations.get(source);
-}
-
-async function declarationsOf(source) {
+/** All declarations of an entry as one text, and the modules that they import. */
+async function declare(source) {
   const input = await rollup({ input: source, external: /^[^./]/, plugins: [dts()] });
   const [{ code, imports }] = (await input.generate({ format: 'es' })).output;
   await input.close();
   return { types: code, imports };
 }
 
-/** The packages that modules are imported from, in the ranges of package.json. */
-function rangesOf(imports) {
+/** The listed packages, which must be those that are imported, in the ranges of the project. */
+function rangesOf(listed, imports, of) {
   const nameOf = (specifier) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
-  const names = new Set(imports.filter((specifier) => !isBuiltin(specifier)).map(nameOf));
-  return Object.fromEntries(
-    [...names].sort().map((name) => {
-      const range = dependencies[name] ?? devDependencies[name];
-      if (range === undefined) throw new Error(`${name} is imported, and package.json doesn't have it.`);
-      return [name, range];
-    }),
-  );
+  const imported = new Set(imports.filter((specifier) => !isBuiltin(specifier)).map(nameOf));
+  const missing = [...imported].filter((name) => !(name in listed));
+  if (missing.length > 0) throw new Error(`${of} imports ${missing.join(', ')}, and its package.json doesn't list it.`);
+  const unused = Object.keys(listed).filter((name) => !imported.has(name));
+  if (unused.length > 0)
+    throw new Error(`${of} lists ${unused.join(', ')} in its package.json, and doesn't import it.`);
+  return Object.fromEntries(Object.keys(listed).map((name) => [name, ranges[name]]));
 }
 
 /** Returns its package.json. */
-async function makeKit(name, folder) {
-  const { source, description, keywords } = kits[name];
+async function makeKit(kit, folder) {
+  const own = JSON.parse(await readFile(join(kit, 'package.json'), 'utf8'));
+  const { name, description, keywords, type, sideEffects, exports } = own;
+  const source = join(kit, exports);
   const [esm, cjs, { types, imports }] = await Promise.all([
     bundle({ index: source }, { format: 'esm' }),
     bundle({ index: source }, { format: 'cjs', outExtension: { '.js': '.cjs' } }),
@@ -122,13 +94,13 @@ async function makeKit(name, folder) {
   }
   for (const ending of ['d.ts', 'd.cts']) await writeFile(join(folder, 'dist', `index.${ending}`), types);
   return {
-    name: `@assent/${name}`,
+    name,
     description,
     keywords,
     ...ofAll,
-    repository: { ...repository, directory: dirname(source) },
-    type: 'module',
-    sideEffects: false,
+    repository: { ...repository, directory: kit },
+    type,
+    sideEffects,
     main: './dist/index.cjs',
     types: './dist/index.d.cts',
     exports: {
@@ -139,16 +111,16 @@ async function makeKit(name, folder) {
       './package.json': './package.json',
     },
     files: ['dist'],
-    dependencies: rangesOf([...esm.imports, ...imports]),
+    dependencies: rangesOf(own.dependencies ?? {}, [...esm.imports, ...imports], name),
   };
 }
 
-/** The files that package.json names, with source maps, and one declaration for each export. Returns its package.json. */
+/** The files that package.json names, with source maps. Returns its package.json. */
 async function makeServer(folder) {
   const { name, description, keywords, type, sideEffects, exports, bin, files } = manifest;
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts']);
   const listed = JSON.parse(stdout)[0].files.map(({ path }) => path);
-  for (const path of listed.filter((each) => !each.endsWith('.d.ts'))) await cp(path, join(folder, path));
+  for (const path of listed) await cp(path, join(folder, path));
 
   const built = new Set(listed);
   const sources = (await readdir('src', { recursive: true }))
@@ -156,11 +128,6 @@ async function makeServer(folder) {
     .filter((path) => path.endsWith('.ts') && built.has(builtFrom(path)));
   await Promise.all(sources.map((source) => addMap(source, folder)));
   const { imports } = await bundle(sources, { format: 'esm' });
-  for (const { types } of Object.values(exports).filter((target) => target.types !== undefined)) {
-    const declared = await declare(types.replace(/^\.\/dist(.*)\.d\.ts$/, 'src$1.ts'));
-    await writeFile(join(folder, types), declared.types);
-    imports.push(...declared.imports);
-  }
   return {
     name,
     description,
@@ -172,7 +139,7 @@ async function makeServer(folder) {
     exports,
     bin,
     files,
-    dependencies: rangesOf(imports),
+    dependencies: rangesOf(dependencies, imports, name),
   };
 }
 
@@ -186,11 +153,13 @@ async function addMap(source, folder) {
 
 async function pack(name) {
   const folder = join(out, name);
+  const kit = join('src', 'kits', name);
+  const isServer = name === manifest.name;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  const description = name === 'assent' ? await makeServer(folder) : await makeKit(name, folder);
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(description, undefined, 2)}\n`);
-  await cp(`.config/packages/${name}.md`, join(folder, 'README.md'));
+  const made = isServer ? await makeServer(folder) : await makeKit(kit, folder);
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(made, undefined, 2)}\n`);
+  await cp(isServer ? '.config/package-readme.md' : join(kit, 'README.md'), join(folder, 'README.md'));
   await cp('LICENSE', join(folder, 'LICENSE'));
   const { stdout } = await run('npm', ['pack', folder, '--json', '--ignore-scripts', '--pack-destination', out]);
   const [{ filename, size, unpackedSize }] = Object.values(JSON.parse(stdout));
@@ -199,4 +168,5 @@ async function pack(name) {
 
 const kilobytes = (bytes) => `${Math.ceil(bytes / 1000)} kB`;
 
-for (const name of positionals.length > 0 ? positionals : ['assent', ...Object.keys(kits)]) await pack(name);
+const all = [manifest.name, ...(await readdir('src/kits'))];
+for (const name of positionals.length > 0 ? positionals : all) await pack(name);

@@ -1,7 +1,7 @@
 /**
  * Every request of the registry to a registered URL passes these steps: the sink as text (sink.ts), its name and the
  * addresses of the name (resolve.ts, address.ts), TCP and TLS to one of them (dial.ts; all of these in connect.ts), one
- * OPTIONS request (connection.ts). The result is a Reply. Deliveries pass the same steps, through door.ts.
+ * OPTIONS request (connection.ts). The result is a Reply. Deliveries pass the same steps, through kits/guard.
  */
 import { createAddressRules } from './address.js';
 import { createConnect, type Admit, type ConnectSettings, type NotConnected } from './connect.js';
@@ -53,7 +53,7 @@ export const safeRequestDefaults = {
 } as const satisfies Omit<SafeRequestSettings, 'userAgent'>;
 
 /**
- * The outbound door of the registry: connections by connect.ts, no redirects, and no second request on a connection.
+ * The guarded client of the registry: connections by connect.ts, no redirects, and no second request on a connection.
  *
  * Returns every outcome of a target as a value. Rejects only if the caller's headers cannot be sent or `admit` rejects.
  * Creating it throws for invalid networks or an invalid certificate authority.

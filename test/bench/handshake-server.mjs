@@ -1,4 +1,4 @@
-// Handshakes alone: node:http that parses a registration, asks its webhook through the door that the registry has,
+// Handshakes alone: node:http that parses a registration, asks its webhook through the client that the registry has,
 // judges the answer and says what came of it. No authentication, no rules, no database.
 import { createServer } from 'node:http';
 import { judge } from '../../dist/consent/judgement.js';

@@ -53,7 +53,7 @@ const refusing = '127.0.2.1';
 
 const says = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
 
-/** The door as an operator with a private network would open it: loopback is allowed, nothing else. */
+/** The client as an operator with a private network would open it: loopback is allowed, nothing else. */
 function openTo(ports: number[], changes: Partial<Parameters<typeof createSafeRequest>[0]> = {}) {
   return createSafeRequest({
     ...safeRequestDefaults,
@@ -314,9 +314,9 @@ describe('a certificate', () => {
   test('is checked even if the environment disables the check in Node', async () => {
     const tls = await (await createAuthority('Nobody')).issue(['127.0.0.1']);
     const target = await startTarget(says(consent), { tls });
-    const door = new URL('../../dist/outbound/safe-request.js', import.meta.url);
+    const module = new URL('../../dist/outbound/safe-request.js', import.meta.url);
     const program = `
-      import { createSafeRequest, safeRequestDefaults } from '${door.href}';
+      import { createSafeRequest, safeRequestDefaults } from '${module.href}';
       const rules = { allowedNetworks: ['127.0.0.0/8'], ports: [${target.port}], userAgent: 'Assent-test' };
       const url = 'https://127.0.0.1:${target.port}/';
       const ask = createSafeRequest({ ...safeRequestDefaults, ...rules });

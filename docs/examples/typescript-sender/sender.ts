@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 import { createSender } from '@assent/sender';
 
-const { REGISTRY = 'http://127.0.0.1:3000', TOKEN = '', FOLDER, DOOR = '{}' } = process.env;
+const { REGISTRY = 'http://127.0.0.1:3000', TOKEN = '', FOLDER, GUARD = '{}' } = process.env;
 const sender = await createSender({
   registry: REGISTRY,
   token: () => TOKEN,
   folder: FOLDER,
-  door: JSON.parse(DOOR),
+  guard: JSON.parse(GUARD),
   onFault: console.error,
 });
 await sender.ready();

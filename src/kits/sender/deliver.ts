@@ -2,7 +2,7 @@ import { LinkedController, sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
 import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
 import type { MatchAnswer } from '../../matching/match/match-message.js';
-import type { Door, DoorReply } from '../../outbound/door.js';
+import type { GuardedClient, GuardedReply } from '../guard/index.js';
 import { authorizationOf, deliveryOf } from './delivery.js';
 import type { Denied, Permission, Permit } from './leases.js';
 import type { OutcomeReport } from './outcomes.js';
@@ -43,7 +43,7 @@ export interface DeliverOptions {
 export type DeliveredMatch = Pick<MatchAnswer, 'origin' | 'sinks' | 'withheld'>;
 
 export interface DeliverSettings {
-  door: Door;
+  guarded: GuardedClient;
   acquire(origin: string, sink: string, signal: AbortSignal): Promise<Permit | Denied>;
   /** The current permission, as far as this process knows. */
   permission(origin: string, sink: string): Permission;
@@ -63,11 +63,11 @@ const isTransient: ReadonlySet<string> = new Set(['throttled', 'unavailable', 'f
 
 /** `Sender.deliver`. */
 export function createDeliver(settings: DeliverSettings) {
-  const { door, acquire, permission, report, onWithheld, closing, now } = settings;
+  const { guarded, acquire, permission, report, onWithheld, closing, now } = settings;
 
   async function attempt(event: object, origin: string, to: MatchedSink, signal: AbortSignal, permit: Permit) {
     const delivery = deliveryOf(event, origin, to);
-    const reply = await door.post({ url: to.sink, ...delivery, signal });
+    const reply = await guarded.post({ url: to.sink, ...delivery, signal });
     signal.throwIfAborted();
     if (reply.kind === 'blocked') permit.giveBack();
     const status = reply.kind === 'answered' ? reply.status : 'error';
@@ -144,7 +144,7 @@ export function createDeliver(settings: DeliverSettings) {
 }
 
 /** The first of several header lines counts. */
-function retryAfterOf(reply: DoorReply): string | undefined {
+function retryAfterOf(reply: GuardedReply): string | undefined {
   if (reply.kind !== 'answered') return undefined;
   return reply.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
 }

@@ -15,7 +15,7 @@ import {
 } from '../../matching/match/match-message.js';
 import { Replica, indexLoading } from '../../matching/replica/replica.js';
 import { sliceSteps, usualBudget, Work } from '../../matching/match/work.js';
-import { createDoor, type DoorSettings } from '../../outbound/door.js';
+import { createGuardedClient, type GuardSettings } from '../guard/index.js';
 import { createCredentials } from './credentials.js';
 import { createDeliver, type DeliveredMatch, type DeliverOptions, type DeliveryResult } from './deliver.js';
 import { messageOf, type EventMessage } from './delivery.js';
@@ -31,7 +31,7 @@ import type { Sender, SenderSettings } from './sender.js';
 export { RegistryError } from '../../base/errors.js';
 export { deliveryOf, type Delivery } from './delivery.js';
 export { RegistryRefusal } from './registry-client.js';
-export type { Sender, SenderSettings, DeliveredMatch, DeliverOptions, DeliveryResult, DoorSettings };
+export type { Sender, SenderSettings, DeliveredMatch, DeliverOptions, DeliveryResult, GuardSettings };
 export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };
 
 const closeTimeoutMs = 3_000;
@@ -141,9 +141,9 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     if ([410, 429, 503].includes(Number(outcome.status))) hold({ ...outcome, origin: outcome.origin.toLowerCase() });
   }
 
-  const door = createDoor(settings.door);
+  const guarded = createGuardedClient(settings.guard);
   const deliver = createDeliver({
-    door,
+    guarded,
     acquire: permits.acquire,
     permission: permissionNow,
     report,
@@ -163,7 +163,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     await Promise.all([permits.close(), flushed]);
     clearTimeout(timer);
     sync.settle();
-    door.close();
+    guarded.close();
     await Promise.all([client.close(), journal?.close().catch(onFault)]);
   }
 

@@ -1,5 +1,5 @@
 import type { BatchAnswer, MatchAnswer } from '../../matching/match/match-message.js';
-import type { DoorSettings } from '../../outbound/door.js';
+import type { GuardSettings } from '../guard/index.js';
 import type { DeliveredMatch, DeliverOptions, DeliveryResult } from './deliver.js';
 import type { EventMessage } from './delivery.js';
 import type { Denied, Permission, Permit } from './leases.js';
@@ -12,7 +12,7 @@ import type { OutcomeReport } from './outcomes.js';
  *
  * Data flow: the feed (replica-sync) updates the replica and its file (journal). Events are matched against the replica,
  * with credentials from the registry (credentials). Each request to a webhook takes a permit (permits, from leases) and
- * goes through the guarded door (deliver). The webhook's response is reported to the registry (outcomes).
+ * goes through the guarded client (deliver). The webhook's response is reported to the registry (outcomes).
  */
 export interface Sender {
   /**
@@ -47,7 +47,7 @@ export interface Sender {
    */
   acquire(origin: string, sink: string, signal?: AbortSignal): Promise<Permit | Denied>;
   /**
-   * Delivers an event in the JSON format to every sink of its match, through the guarded door. It waits for a permit,
+   * Delivers an event in the JSON format to every sink of its match, through the guarded client. It waits for a permit,
    * sends with the content mode, headers and credential of the match, and reports the response. It retries after 429, 500
    * to 599 and no response, with backoff or when the hold ends. After a 401 during a rotation it retries with the previous
    * credential. Resolves when there is a result for each sink, including `withheld` ones.
@@ -81,7 +81,7 @@ export interface SenderSettings {
   /** PEM of the certificate authority that signed the registry's certificate. */
   ca?: string | undefined;
   /** How webhooks are reached: allowed addresses and ports, certificate authorities, deadlines. */
-  door?: DoorSettings | undefined;
+  guard?: GuardSettings | undefined;
   /** Closes the sender when it fires. */
   signal?: AbortSignal | undefined;
   /** Budget of filter steps for one message, like `ASSENT_MATCH_STEPS` of the registry (500,000,000 if absent). */

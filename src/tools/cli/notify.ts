@@ -67,7 +67,7 @@ export async function notify(options: NotifyOptions, env: NodeJS.ProcessEnv, sig
       language,
       folder,
       ca: await readIfNamed(env, 'NOTIFY_REGISTRY_CA_FILE'),
-      door: {
+      guard: {
         ...networks,
         sinkPorts,
         sinkCa,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { LinkedController, sleep, until } from '../../base/until.js';
 import { SetupError } from '../../base/errors.js';
-import { createSender, RegistryError, type DoorSettings } from '../../kits/sender/index.js';
+import { createSender, RegistryError, type GuardSettings } from '../../kits/sender/index.js';
 import { createRegistryClient } from '../../kits/sender/registry-client.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import { makeFolder } from '../../base/files/make-folder.js';
@@ -20,7 +20,7 @@ export interface NotifierSettings extends EventSettings {
   origin: string;
   folder: string;
   ca: string | undefined;
-  door: DoorSettings;
+  guard: GuardSettings;
   keepMs: number;
   firstDelayMs: number;
   onDelivered: (entry: Entry) => void;
@@ -48,7 +48,7 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
   const ending = new LinkedController([signal]);
   const outbox = await openOutbox(folder, onFault);
   const client = createRegistryClient({ addresses: registry, token, ca });
-  const kit = { registry: addresses, token, ca, instance: 'notify', door: settings.door, onFault };
+  const kit = { registry: addresses, token, ca, instance: 'notify', guard: settings.guard, onFault };
   const sender = await createSender({ ...kit, folder: join(folder, 'replica') });
 
   const subscriberOf = (id: string, updates?: Updates) =>

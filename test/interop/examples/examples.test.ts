@@ -179,7 +179,7 @@ const kit: Language = {
   run: [process.execPath, 'dist/sender.js'],
   local: () => ({
     NODE_EXTRA_CA_CERTS: registry.env['ASSENT_SINK_CA_FILE'] ?? '',
-    DOOR: JSON.stringify({ allowedNetworks: ['127.0.0.0/8'], sinkPorts: [registry.receiver.port] }),
+    GUARD: JSON.stringify({ allowedNetworks: ['127.0.0.0/8'], sinkPorts: [registry.receiver.port] }),
   }),
 };
 const languages: Language[] = [

@@ -46,7 +46,7 @@ beforeAll(async () => {
         { tenant: 'gemeente', subscriber: 'mailroom', scopes: ['assent:deliver'], minutes: 60 },
         registry.env,
       ),
-    door: {
+    guard: {
       allowedNetworks: ['127.0.0.0/8'],
       dnsServers: dns.split(','),
       sinkPorts: front.env.ASSENT_SINK_PORTS.split(',').map(Number),

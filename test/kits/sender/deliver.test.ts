@@ -13,7 +13,7 @@ let tenant: Tenant;
 let senders: Senders;
 /** May see credentials. */
 let sender: Sender;
-const door = () => ({
+const guard = () => ({
   allowedNetworks: ['127.0.0.1/32'],
   sinkPorts: [registry.receiver.port],
   sinkCa: registry.receiver.ca,
@@ -25,7 +25,7 @@ beforeAll(async () => {
   ({ registry, tenant } = senders);
   const scopes = ['assent:deliver' as const, 'assent:credentials' as const];
   const token = () => createToken({ tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 60 }, registry.env);
-  sender = await senders.start({ token, door: door() });
+  sender = await senders.start({ token, guard: guard() });
 });
 afterAll(() => senders.stop());
 
@@ -87,7 +87,7 @@ test('a webhook whose credential the sender may not read gets nothing, and the h
   const { sink, posted, event } = await newWebhook('com.example.secret', { sinkcredential });
   const told = await tenant.sender.post('/v1/match').set('Content-Type', 'application/cloudevents+json').send(event);
   expect(told.body.sinks).toMatchObject([{ sink, hascredential: true }]);
-  const untrusted = await senders.startCurrent({ door: door() });
+  const untrusted = await senders.startCurrent({ guard: guard() });
   for (const match of [untrusted.match(event), await untrusted.matchWithCredentials(event), told.body as MatchAnswer]) {
     expect(match.sinks).toMatchObject([{ sink, hascredential: true }]);
     expect(match.sinks[0]).not.toHaveProperty('sinkcredential');

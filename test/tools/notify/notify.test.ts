@@ -53,7 +53,7 @@ function settings(name: string): NotifierSettings {
     language: 'en',
     folder: join(folder, name),
     ca: undefined,
-    door: {
+    guard: {
       allowedNetworks: ['127.0.0.1/32'],
       sinkPorts: [registry.receiver.port],
       sinkCa: registry.receiver.ca,

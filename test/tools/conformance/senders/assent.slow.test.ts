@@ -41,13 +41,13 @@ async function startAssent(port: number, caFile: string) {
     { requestedrate: 12 },
   );
   const { registry, tenant } = senders;
-  const door = {
+  const guard = {
     allowedNetworks: ['127.0.0.0/8'],
     sinkPorts: [port],
     sinkCa: await readFile(caFile, 'utf8'),
     dnsServers: [registry.dns.address],
   };
-  const instances = await Promise.all([senders.start({ door }), senders.start({ door })]);
+  const instances = await Promise.all([senders.start({ guard }), senders.start({ guard })]);
   const over = new AbortController();
 
   /** Webhooks whose commands would wait for minutes: no callback comes, or a low rate leaves events over. */

@@ -1,14 +1,14 @@
-import { createAddressRules } from './address.js';
-import { createConnect, type NotConnected } from './connect.js';
-import { openConnection, type AnswerLimits, type Connection } from './connection.js';
-import { RequestFailure } from './failure.js';
-import { withinDeadline, type Progress, type Timing, type NoResponse } from './progress.js';
-import type { FinalResponse, SinkBlocked } from './safe-request.js';
-import { parseSink, type ParsedSink, type Sink } from './sink.js';
-import { textIn } from '../base/texts/text.js';
+import { createAddressRules } from '../../outbound/address.js';
+import { createConnect, type NotConnected } from '../../outbound/connect.js';
+import { openConnection, type AnswerLimits, type Connection } from '../../outbound/connection.js';
+import { RequestFailure } from '../../outbound/failure.js';
+import { withinDeadline, type Progress, type Timing, type NoResponse } from '../../outbound/progress.js';
+import type { FinalResponse, SinkBlocked } from '../../outbound/safe-request.js';
+import { parseSink, type ParsedSink, type Sink } from '../../outbound/sink.js';
+import { textIn } from '../../base/texts/text.js';
 
 /** Named like the settings of the registry (`ASSENT_ALLOWED_NETWORKS` is `allowedNetworks`), with the same defaults. */
-export interface DoorSettings {
+export interface GuardSettings {
   /** CIDR. Networks that may be reached although they are not public. Empty if absent. */
   allowedNetworks?: readonly string[] | undefined;
   /** CIDR. Networks that are never reached; wins over what is allowed. Empty if absent. */
@@ -27,7 +27,7 @@ export interface DoorSettings {
   userAgent?: string | undefined;
 }
 
-export interface DoorRequest {
+export interface GuardedRequest {
   /** An https URL in canonical form, as Assent accepts it for a sink. */
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export interface DoorRequest {
  * `reason` is stable and `detail` is a sentence. `blocked`: the URL, or an address of its host, is not allowed; nothing
  * was dialled. Times are in milliseconds.
  */
-export type DoorReply = (FinalResponse | NoResponse | SinkBlocked | Blocked) & {
+export type GuardedReply = (FinalResponse | NoResponse | SinkBlocked | Blocked) & {
   timing: Timing;
 };
 
@@ -54,12 +54,12 @@ export type DoorReply = (FinalResponse | NoResponse | SinkBlocked | Blocked) & {
  * after a minute in any case, so that DNS changes take effect. If a kept connection turns out to be closed before
  * anything was sent, the request uses a new one. Otherwise no request is repeated.
  */
-export interface Door {
+export interface GuardedClient {
   /**
    * Returns every outcome of the target as a value. Rejects only for headers that cannot be sent, with undici's error.
    * The signal ends the request as `unanswered`, with the reason `aborted`.
    */
-  post(request: DoorRequest): Promise<DoorReply>;
+  post(request: GuardedRequest): Promise<GuardedReply>;
   /** Closes the kept connections. Requests in progress continue to their end. */
   close(): void;
 }
@@ -78,7 +78,7 @@ const maxParsed = 1_000;
 const limits = { maxHeaderBytes: 8192, maxInformational: 8, maxBodyBytes: 65_536 };
 
 /** Throws for invalid networks and an invalid certificate authority. */
-export function createDoor(settings: DoorSettings = {}): Door {
+export function createGuardedClient(settings: GuardSettings = {}): GuardedClient {
   const {
     allowedNetworks = [],
     deniedNetworks = [],
@@ -98,7 +98,7 @@ export function createDoor(settings: DoorSettings = {}): Door {
   const parsedSinks = new Map<string, ParsedSink>();
   let isClosed = false;
 
-  /** A cache: parsing a URL costs as much as all other work of the door for a request. */
+  /** A cache: parsing a URL costs as much as all other work for a request. */
   function parse(url: string): ParsedSink {
     const known = parsedSinks.get(url);
     if (known !== undefined) return known;
@@ -132,7 +132,7 @@ export function createDoor(settings: DoorSettings = {}): Door {
 
   async function open(sink: Sink, place: string, progress: Progress, signal: AbortSignal): Promise<Kept | Blocked> {
     const socket = await connect(sink, progress, signal);
-    // Only a network budget holds a request back, and the door has none.
+    // Only a network budget holds a request back, and this client has none.
     if ('kind' in socket) return socket as Blocked;
     const connection = openConnection(socket, new URL(sink.uri).origin, answerLimits);
     const kept = { connection, remoteAddress: socket.remoteAddress ?? '', openedAt: performance.now() };
@@ -174,7 +174,7 @@ export function createDoor(settings: DoorSettings = {}): Door {
   };
 }
 
-function withUserAgent(headers: DoorRequest['headers'], userAgent: string): DoorRequest['headers'] {
+function withUserAgent(headers: GuardedRequest['headers'], userAgent: string): GuardedRequest['headers'] {
   const isThere = Object.keys(headers).some((name) => name.length === 10 && name.toLowerCase() === 'user-agent');
   return isThere ? headers : { 'User-Agent': userAgent, ...headers };
 }

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Socket } from 'node:net';
-import { createDoor, type Door, type DoorSettings } from '../../src/outbound/door.js';
-import { createAuthority, type Authority, type KeyPair } from '../support/certificates.js';
-import { startDnsServer, type DnsServer } from '../support/dns-server.js';
-import { asHost, forbidden, inIpv6 } from '../support/hostile-addresses.js';
-import { flood, startHostileServer, type HostileServer, type HostileSettings } from '../support/hostile-server.js';
-import { until } from '../support/until.js';
+import { createGuardedClient, type GuardedClient, type GuardSettings } from '../../../src/kits/guard/index.js';
+import { createAuthority, type Authority, type KeyPair } from '../../support/certificates.js';
+import { startDnsServer, type DnsServer } from '../../support/dns-server.js';
+import { asHost, forbidden, inIpv6 } from '../../support/hostile-addresses.js';
+import { flood, startHostileServer, type HostileServer, type HostileSettings } from '../../support/hostile-server.js';
+import { until } from '../../support/until.js';
 
 const host = 'hooks.shop.example';
 let authority: Authority;
@@ -50,16 +50,16 @@ async function startTarget(settings: HostileSettings): Promise<HostileServer> {
   return server;
 }
 
-function openTo(port: number, settings: DoorSettings = {}): Door {
-  const door = createDoor({
+function openTo(port: number, settings: GuardSettings = {}): GuardedClient {
+  const client = createGuardedClient({
     allowedNetworks: ['127.0.0.1/32'],
     sinkPorts: [port],
     dnsServers: [dns.address],
     sinkCa: authority.cert,
     ...settings,
   });
-  running.push({ stop: () => door.close() });
-  return door;
+  running.push({ stop: () => client.close() });
+  return client;
 }
 
 const to = (port: number, name = host) => ({
@@ -73,10 +73,10 @@ describe('a kept connection', () => {
   test('sends the next request to the checked address, even if the name has moved', async () => {
     const webhook = await startWebhook(() => accepted);
     const inside = await startTarget({ host: '127.0.0.2', port: webhook.port });
-    const door = openTo(webhook.port);
-    expect(await door.post(to(webhook.port))).toMatchObject({ kind: 'answered', status: 202 });
+    const client = openTo(webhook.port);
+    expect(await client.post(to(webhook.port))).toMatchObject({ kind: 'answered', status: 202 });
     dns.zone[host] = ['127.0.0.2'];
-    expect(await door.post(to(webhook.port))).toMatchObject({ status: 202, remoteAddress: '127.0.0.1' });
+    expect(await client.post(to(webhook.port))).toMatchObject({ status: 202, remoteAddress: '127.0.0.1' });
     expect(dns.questions.sort()).toEqual([`A ${host}`, `AAAA ${host}`]);
     expect([webhook.connections, inside.connections]).toEqual([1, 0]);
     expect(webhook.requests[0]).toBe(
@@ -88,20 +88,20 @@ describe('a kept connection', () => {
   test('is closed when it is idle, and the name is resolved and checked again', async () => {
     const webhook = await startWebhook(() => accepted);
     const inside = await startTarget({ host: '127.0.0.2', port: webhook.port });
-    const door = openTo(webhook.port, { keepAliveMs: 50 });
-    await door.post(to(webhook.port));
+    const client = openTo(webhook.port, { keepAliveMs: 50 });
+    await client.post(to(webhook.port));
     await webhook.deserted();
     dns.zone[host] = ['127.0.0.2'];
-    const reply = await door.post(to(webhook.port));
+    const reply = await client.post(to(webhook.port));
     expect(reply).toMatchObject({ kind: 'blocked', reason: 'address_not_allowed' });
     expect([webhook.connections, inside.connections]).toEqual([1, 0]);
   });
 
   test('that the webhook closed is replaced, and the request is sent once', async () => {
     const webhook = await startTarget({ answer: (socket) => void socket.end(accepted) });
-    const door = openTo(webhook.port);
+    const client = openTo(webhook.port);
     for (const sent of [1, 2, 3]) {
-      expect(await door.post(to(webhook.port))).toMatchObject({ status: 202 });
+      expect(await client.post(to(webhook.port))).toMatchObject({ status: 202 });
       expect(webhook.requests).toHaveLength(sent);
     }
   });
@@ -118,17 +118,17 @@ describe('a kept connection', () => {
         });
       },
     });
-    const door = openTo(webhook.port);
-    expect(await door.post(to(webhook.port))).toMatchObject({ status: 202 });
-    expect(await door.post(to(webhook.port))).toMatchObject({ kind: 'unanswered', reason: 'connection_closed' });
+    const client = openTo(webhook.port);
+    expect(await client.post(to(webhook.port))).toMatchObject({ status: 202 });
+    expect(await client.post(to(webhook.port))).toMatchObject({ kind: 'unanswered', reason: 'connection_closed' });
     expect([webhook.connections, served]).toEqual([1, 2]);
   });
 
-  test('is closed with the door', async () => {
+  test('is closed with the client', async () => {
     const webhook = await startWebhook(() => accepted);
-    const door = openTo(webhook.port);
-    await door.post(to(webhook.port));
-    door.close();
+    const client = openTo(webhook.port);
+    await client.post(to(webhook.port));
+    client.close();
     await webhook.deserted();
   });
 });
@@ -164,9 +164,9 @@ describe('a response', () => {
 
   test('that never arrives ends at the deadline, on a kept connection too', async () => {
     const webhook = await startWebhook((number) => (number === 1 ? accepted : undefined));
-    const door = openTo(webhook.port, { deadlineMs: 300 });
-    await door.post(to(webhook.port));
-    expect(await door.post(to(webhook.port))).toMatchObject({ kind: 'unanswered', reason: 'deadline_exceeded' });
+    const client = openTo(webhook.port, { deadlineMs: 300 });
+    await client.post(to(webhook.port));
+    expect(await client.post(to(webhook.port))).toMatchObject({ kind: 'unanswered', reason: 'deadline_exceeded' });
     await webhook.deserted();
   });
 
@@ -190,14 +190,14 @@ test('a certificate for another name gets no event', async () => {
 
 test('private addresses are not reached, in any notation and by any name', async () => {
   const inside = await startTarget({ tls: certificate });
-  const door = openTo(inside.port, { allowedNetworks: [] });
+  const client = openTo(inside.port, { allowedNetworks: [] });
   const answers = forbidden.flatMap((address) => [address, ...inIpv6(address)]);
   dns.zone = Object.fromEntries(answers.map((answer, index) => [`n${index}.example`, [answer]]));
   dns.zone['mixed.example'] = ['93.184.216.34', '127.0.0.1'];
   const hosts = [...forbidden.flatMap(asHost), ...Object.keys(dns.zone), 'localhost', 'db.internal'];
   const reached: string[] = [];
   for (const name of hosts) {
-    const reply = await door.post(to(inside.port, name));
+    const reply = await client.post(to(inside.port, name));
     if (reply.kind !== 'blocked') reached.push(name);
   }
   expect(hosts.length).toBeGreaterThan(500);
