@@ -1,5 +1,5 @@
 /** Ends a wait. Undefined ones never fire. */
-export type Signals = ReadonlyArray<AbortSignal | undefined | null>;
+type Signals = ReadonlyArray<AbortSignal | undefined | null>;
 
 /**
  * Calls `listener` once, with the reason of the first signal that fires; at once if one has fired. Returns a function
@@ -18,7 +18,7 @@ export function whenAborted(signals: Signals, listener: (reason: unknown) => voi
   return leave;
 }
 
-export interface Limits {
+interface Limits {
   /** Milliseconds. No limit if absent. */
   ms?: number | undefined;
   signals?: Signals;

@@ -26,13 +26,13 @@ export const silentVerdicts = [
   'not_found_at_target',
 ] as const;
 
-export type WithheldVerdict = (typeof silentVerdicts)[number] | 'request_origin_echoed' | 'origin_missing';
+type WithheldVerdict = (typeof silentVerdicts)[number] | 'request_origin_echoed' | 'origin_missing';
 
 export function isSilent(verdict: string): boolean {
   return silentVerdicts.some((each) => each === verdict);
 }
 
-export type RefusedVerdict =
+type RefusedVerdict =
   'redirected' | 'origin_mismatch' | 'origin_repeated' | 'rate_missing' | 'rate_malformed' | 'rate_repeated';
 
 /** Kept with a grant. Only `lenient` accepts the first five; the others are for information. */

@@ -4,7 +4,7 @@ import { limits } from '../base/limits.js';
 import { originNameTexts } from '../base/texts/origins.js';
 import type { Text } from '../base/texts/text.js';
 
-export type ParsedOriginName = { ok: true; name: string } | { ok: false; rule: FaultRule; detail: Text };
+type ParsedOriginName = { ok: true; name: string } | { ok: false; rule: FaultRule; detail: Text };
 
 const maxLabelLength = 63;
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;

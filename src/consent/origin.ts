@@ -49,4 +49,4 @@ export interface SubscriptionRule {
   subjects?: string[] | undefined;
 }
 
-export type ClaimValue = string | number | boolean;
+type ClaimValue = string | number | boolean;

@@ -25,7 +25,7 @@ export const outcomeKinds = [
 export type OutcomeKind = (typeof outcomeKinds)[number];
 
 /** The status of the response to a delivery; `error` if there was no response. */
-export type DeliveryStatus = number | 'error';
+type DeliveryStatus = number | 'error';
 
 export function kindOf(status: DeliveryStatus): OutcomeKind {
   if (status === 'error') return 'unanswered';

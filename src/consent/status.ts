@@ -24,7 +24,7 @@ type OwnReason = 'ended' | 'suspended' | 'agreement' | 'expired' | 'asking' | 'n
 /** Why a subscription has its status: a verdict as everyone sees it, or one of its own. */
 export type StatusReason = PublicVerdict | OwnReason;
 
-export interface ReasonRow extends VerdictText {
+interface ReasonRow extends VerdictText {
   fixedBy: FixedBy;
   /** Someone has to act: neither Assent goes on by itself, nor did the subscriber choose it. */
   wantsAttention: boolean;

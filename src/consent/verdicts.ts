@@ -11,7 +11,7 @@ import {
 import { judgeOrigin, type Judgement, type Warning } from './judgement.js';
 
 /** Verdicts of the registry itself on a handshake or a grant; the others are what a response means. */
-export type RegistryVerdict =
+type RegistryVerdict =
   | 'callback_granted'
   | 'callback_expired'
   | 'refused_by_owner'
@@ -82,7 +82,7 @@ const outcomesAndFixers: Readonly<Record<Verdict, readonly [HandshakeOutcome, Fi
   held_by_budget: ['not_asked', 'nobody'],
 };
 
-export interface VerdictRow extends VerdictText {
+interface VerdictRow extends VerdictText {
   outcome: HandshakeOutcome;
   fixedBy: FixedBy;
 }

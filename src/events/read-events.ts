@@ -53,7 +53,7 @@ export const messageFaults = {
 } as const;
 export type MessageFault = keyof typeof messageFaults;
 
-export type ReadResult =
+type ReadResult =
   | { mode: Mode; bytes: number; events: ReadEvent[] }
   | {
       code: Extract<ErrorCode, 'body_too_large' | 'media_type_unsupported' | 'invalid_request'>;

@@ -43,7 +43,7 @@ const checks: Readonly<Record<Profile, readonly Checked[]>> = {
  * Judges an event by the rules of a profile. The MUSTs of CloudEvents itself are not looked at again: the reader has
  * held them. `of` narrows it to the rules that look at one attribute only.
  */
-export function validateEvent(profile: Profile, event: EventParts, of?: JudgedAlone): Breaches {
+function validateEvent(profile: Profile, event: EventParts, of?: JudgedAlone): Breaches {
   const breaches: Breaches = { faults: [], warnings: [] };
   for (const { rule, check } of checks[profile]) {
     if (of !== undefined && rule.of !== of) continue;

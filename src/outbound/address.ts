@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
  * The classification of an address. Only `public` and `allowed` may be dialled. Every other value says why not, in the
  * terms of ipaddr.js (`private`, `loopback`, `carrierGradeNat`, `rfc6052` for NAT64 ...) if it has one.
  */
-export type AddressVerdict =
+type AddressVerdict =
   | 'public'
   | 'allowed'
   | 'denied'

@@ -33,7 +33,7 @@ export type NotConnected =
  */
 export type Admit = (network: string, address: string) => Promise<number | undefined>;
 
-export type Connect = (
+type Connect = (
   sink: Sink,
   progress: Progress,
   signal: AbortSignal,

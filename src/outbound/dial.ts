@@ -4,7 +4,7 @@ import { checkServerIdentity, connect, type PeerCertificate, type SecureContext,
 import { networkOf } from './address.js';
 import { codeOf, RequestFailure } from './failure.js';
 
-export interface Destination {
+interface Destination {
   /** The address to dial: checked, never a name. */
   address: string;
   port: number;

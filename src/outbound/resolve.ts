@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { isReachable, type AddressRules } from './address.js';
 import { codeOf, RequestFailure } from './failure.js';
 
-export interface LookUpSettings {
+interface LookUpSettings {
   /** `ip:port` each; empty means the servers of the system. */
   dnsServers: readonly string[];
   /** For the first try of each query; the second and last try gets twice as long. */

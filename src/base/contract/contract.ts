@@ -14,7 +14,7 @@ import { isTimestamp } from '../formats/timestamp.js';
 
 /** Webhooks have the others: the registry does not serve those. */
 export type OperationId = Exclude<keyof operations, 'askWebhook' | 'receiveNotice'>;
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Operation {
   id: OperationId;
@@ -63,7 +63,7 @@ export function requireScope({ scopes }: Operation, principal: Principal): void 
   throw new RegistryError('scope_missing', tokenTexts.scope(scopes ?? []));
 }
 
-export interface RequestParameters {
+interface RequestParameters {
   path: Readonly<Record<string, unknown>>;
   query: Readonly<Record<string, unknown>>;
   request: Pick<IncomingMessage, 'headers'>;

@@ -39,7 +39,7 @@ const held = new Set<string>();
 const longestSocket = 100;
 
 /** The error for the second process. */
-export type Refuse = (folder: string, owner: number) => Error;
+type Refuse = (folder: string, owner: number) => Error;
 const databaseInUse: Refuse = (folder, owner) =>
   new SetupError(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`);
 

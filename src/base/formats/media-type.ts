@@ -1,5 +1,5 @@
 /** The parts of a media type that decisions need; names in lower case. */
-export interface MediaType {
+interface MediaType {
   type: string;
   subtype: string;
   charset: string | undefined;

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
  * The place in the console, in the fragment of the address: `#/subscriptions/ID?status=refused`. So the registry serves
  * one page below any path, and its log never has what somebody looked at.
  */
-export interface Route {
+interface Route {
   /** The first segment; `''` is the start. */
   page: string;
   id: string | undefined;

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { href, replace } from './route.js';
 
 /** What the console knows of its user. The registry verifies the token with each request; this only reads it. */
-export interface Session {
+interface Session {
   token: string;
   tenant: string;
   client: string;
@@ -104,7 +104,7 @@ export interface Issuer {
 }
 
 /** What the page that loads the console says about its registry. */
-export interface ConsoleSettings {
+interface ConsoleSettings {
   version: string;
   /** Prints a link that signs in, on the machine of a development registry. */
   developmentCommand?: string;

@@ -6,7 +6,7 @@ import { commonTexts } from '../texts/common.js';
 import { ProblemView } from './problem.js';
 
 /** A native modal dialog, open as long as it is drawn. Escape closes it, and the focus returns to where it was. */
-export function Dialog({
+function Dialog({
   title,
   onClose,
   children,

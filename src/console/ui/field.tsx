@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Problem } from '../app/api.js';
 
-export interface FieldProps {
+interface FieldProps {
   label: string;
   hint?: ComponentChildren;
   /** The problem of the form, and the place in the request that this field is (`/sink`): its faults are shown here. */

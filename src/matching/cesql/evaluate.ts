@@ -14,12 +14,12 @@ import { findFunction } from './functions.js';
 import { compileLike } from './like.js';
 
 /** Context attributes by name: Integer as number, Boolean as boolean, every other type as its canonical string. */
-export interface EventAttributes {
+interface EventAttributes {
   get(name: string): CesqlValue | undefined;
 }
 
 /** The first error, if any; then `value` is the value that the specification has for it, otherwise a zero value. */
-export interface CesqlResult {
+interface CesqlResult {
   value: CesqlValue;
   error: CesqlErrorKind | undefined;
 }
@@ -252,13 +252,13 @@ export const orders = {
 /**
  * Integers have 32 bits. A larger result has the zero value, because the specification names no other (section 3.3).
  */
-export function inRange(value: number, run: CesqlRun): number {
+function inRange(value: number, run: CesqlRun): number {
   if (value === (value | 0)) return value | 0;
   fail(run, 'math');
   return 0;
 }
 
-export const arithmetic = {
+const arithmetic = {
   '+': (x: number, y: number, run: CesqlRun) => inRange(x + y, run),
   '-': (x: number, y: number, run: CesqlRun) => inRange(x - y, run),
   // A product beyond 2 ** 53 is rounded, but it is out of range anyway.

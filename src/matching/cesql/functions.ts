@@ -5,7 +5,7 @@ type Parameter = 'string' | 'integer' | 'any';
 type ArgumentOf<P> = P extends 'string' ? string : P extends 'integer' ? number : CesqlValue;
 
 /** A built-in function. The last parameter of a variadic one accepts any number of arguments, including none. */
-export interface CesqlFunction {
+interface CesqlFunction {
   parameters: readonly Parameter[];
   variadic: boolean;
   /** The value when an argument has an error: the zero value of the type that the function returns (section 3.1). */

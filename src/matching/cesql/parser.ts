@@ -7,7 +7,7 @@ import type { Cesql, CesqlFault } from './expression.js';
 import { findFunction, isFunctionName } from './functions.js';
 import { CesqlRefusal, readTokens, failAt, type CesqlLimits, type Token } from './lexer.js';
 
-export type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
+type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
 
 /**
  * Parses an expression (cesql/spec.md, section 2). Refuses unknown functions and wrong numbers of arguments too,

@@ -16,7 +16,7 @@ import { firstWord, secondWord, StringTable } from './string-table.js';
 import { Symbols } from './symbols.js';
 import { Work } from '../match/work.js';
 
-export interface MatchIndexStatistics {
+interface MatchIndexStatistics {
   subscriptions: number;
   /** Distinct filters; equal ones run once. */
   distinct: number;

@@ -39,7 +39,7 @@ export interface MatchedMessage {
 }
 
 /** The credential of a subscription, with the previous one while it overlaps. */
-export type HeldCredential = Required<Pick<MatchedSink, 'sinkcredential'>> & Pick<MatchedSink, 'previouscredential'>;
+type HeldCredential = Required<Pick<MatchedSink, 'sinkcredential'>> & Pick<MatchedSink, 'previouscredential'>;
 
 /** `unreadable` if no key opens it. */
 export type Credential = HeldCredential | 'unreadable';

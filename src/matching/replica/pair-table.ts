@@ -29,8 +29,8 @@ export const word = {
 const highPart = 2 ** 31;
 
 /** Offsets as constants: a lookup by name would cost time with every read. */
-export type SmallNumber = (typeof word)['grant' | 'subscriptions' | 'conditional'];
-export type LargeNumber = (typeof word)['rate' | 'expiresAt' | 'heldUntil'];
+type SmallNumber = (typeof word)['grant' | 'subscriptions' | 'conditional'];
+type LargeNumber = (typeof word)['rate' | 'expiresAt' | 'heldUntil'];
 
 /** Parallel arrays. */
 export interface AskedPairs {

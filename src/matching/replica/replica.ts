@@ -27,7 +27,7 @@ interface IndexedOrigin {
   protocolSettings: Map<number, Record<string, unknown>>;
 }
 
-export interface ReplicaSettings {
+interface ReplicaSettings {
   dialects: Dialects;
   /** Milliseconds since 1970 by the database's clock. */
   now: () => number;

@@ -34,7 +34,7 @@ function wordOf(text: string): number {
 }
 
 /** An integer from 0 to 99. */
-export function writeTwoDigits(number: number, bytes: DataView, at: number): void {
+function writeTwoDigits(number: number, bytes: DataView, at: number): void {
   bytes.setUint16(at, twoDigits[number]!, true);
 }
 

@@ -8,7 +8,7 @@ import type { Context, Freshness } from '../context.js';
 import { repeat } from './repeat.js';
 
 /** The memory of a process, whether it writes or only reads, and its age. */
-export interface Following extends Pick<Context, 'follower' | 'freshness'> {
+interface Following extends Pick<Context, 'follower' | 'freshness'> {
   /** When it resolves, this process's memory contains what a request wrote, unless the database is unavailable. */
   onWritten(): Promise<void>;
   /** Loops that end when the signal fires. */

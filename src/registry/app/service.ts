@@ -47,7 +47,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   config: Config;
   log: Logger;
   /** Checks every response against the contract; for tests. */

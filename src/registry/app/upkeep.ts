@@ -16,7 +16,7 @@ import { forgetEnded, forgetPreviousCredentials } from '../subscriptions/retenti
 import { repeat } from './repeat.js';
 
 /** The periodic work of a process that writes. Safe in several processes at once. */
-export interface Upkeep {
+interface Upkeep {
   /** Runs the transitions that time alone causes. */
   sweep(): Promise<void>;
   /** Deletes data whose retention time is over. */

@@ -12,7 +12,7 @@ export interface BlockTarget {
   subscriber?: string;
 }
 
-export interface FoundBlock {
+interface FoundBlock {
   kind: BlockKind;
   value: string;
   reason: string;

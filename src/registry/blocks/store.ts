@@ -9,7 +9,7 @@ import { lockRegistry, service, type Actor, type Transaction } from '../storage/
 import { addressOf } from './find-blocks.js';
 import { blockOf, everyTenant, type Block, type BlockKind } from './block.js';
 
-export interface BlockStore {
+interface BlockStore {
   /** Everything that it stops learns of it in the same transaction. */
   create(actor: Actor, block: NewBlock): Promise<Block>;
   /** What it would stop now. */
@@ -27,7 +27,7 @@ export type NewBlock = Pick<Block, 'tenant' | 'kind' | 'value' | 'reason' | 'end
 /** The tenants whose blocks a caller sees, and those of every tenant; undefined means all. */
 export type BlockScope = readonly string[] | undefined;
 
-export interface BlockQuery {
+interface BlockQuery {
   kind?: BlockKind | undefined;
   value?: string | undefined;
   after: string | undefined;

@@ -15,7 +15,7 @@ import { createRing, type RingLimits } from './ring.js';
  * A subscriber reads the changes of its own subscriptions. Each carries their present status, from the database, instead
  * of the state that senders get.
  */
-export interface Feed {
+interface Feed {
   /**
    * A reader that continues from a cursor, or from the current end. RegistryErrors: `invalid_request` with the place,
    * for a cursor of another tenant, subscriber or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
@@ -43,13 +43,13 @@ export interface Page {
 }
 
 /** A change in the form that is sent. */
-export interface TextOfChange {
+interface TextOfChange {
   kind: string;
   cursor: string;
   json: string;
 }
 
-export interface FeedSettings {
+interface FeedSettings {
   follower: Pick<Follower, 'subscribe' | 'bounds' | 'position' | 'catchUp' | 'waitFor'>;
   query: Query;
   /** The process follows a standby. Other processes see changes earlier, so cursors may be ahead. */

@@ -56,9 +56,9 @@ export interface Follower {
   secondsFailing(): number;
 }
 
-export type Listener = (changes: readonly LoggedChange[], after: bigint) => void;
+type Listener = (changes: readonly LoggedChange[], after: bigint) => void;
 
-export interface FollowerSettings {
+interface FollowerSettings {
   database: Database;
   createReplica: (now: () => number) => Replica;
   pollMs: number;

@@ -44,7 +44,7 @@ export interface FeedScope {
 }
 
 /** A page has at least one change, however large that is. */
-export interface PageLimits {
+interface PageLimits {
   rows: number;
   bytes: number;
 }

@@ -69,7 +69,7 @@ export async function readOwnLog(
 }
 
 /** Where a subscription stands now. Senders that ask for it get all members; subscribers get the first three. */
-export interface PresentStatus {
+interface PresentStatus {
   id: string;
   status: string;
   reason: string;

@@ -23,7 +23,7 @@ export interface AuditPlace {
   id: string;
 }
 
-export interface AuditReader {
+interface AuditReader {
   /** The entries before a place, or the newest ones. */
   read(filter: AuditFilter, before: AuditPlace | undefined, limit: number): Promise<AuditEntry[]>;
   /** All of them, in pages: no statement takes long, however slowly they are read. */

@@ -15,7 +15,7 @@ export interface Readers {
 export const readerKinds = ['stream', 'poll', 'consumer', 'snapshot', 'export'] as const;
 export type ReaderKind = (typeof readerKinds)[number];
 
-export interface ReaderLimits {
+interface ReaderLimits {
   perProcess: number;
   perTenant: number;
   /** Of snapshots, and as many exports of the audit record. */

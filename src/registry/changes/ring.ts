@@ -2,7 +2,7 @@ import type { Place } from './cursor.js';
 import { changeOverhead, type LoggedChange, type FeedScope } from './log.js';
 
 /** The latest changes, in memory: everything after `from` up to `end`. Drops the oldest if there are too many. */
-export interface Ring {
+interface Ring {
   from: bigint;
   end: bigint;
   /** Appends changes that come right after `end`. */

@@ -3,7 +3,7 @@ import type { BegunAttempt, HeaderLine, Question } from '../../consent/handshake
 import type { FinalReply, Judgement } from '../../consent/judgement.js';
 
 /** What an attempt sends, and what is recorded of it. Only a hash of the callback key is kept. */
-export interface PreparedAttempt {
+interface PreparedAttempt {
   headers: BegunAttempt['headers'];
   recorded: HeaderLine[];
   callbackKeyHash: Uint8Array | undefined;
@@ -80,7 +80,7 @@ export function clip([name, value]: readonly [string, string], max = 1_024): Hea
 }
 
 /** 256 random bits. Only the hash is stored, so that read access to the database is not enough to grant. */
-export function createCallbackKey(): { key: string; hash: Uint8Array<ArrayBuffer> } {
+function createCallbackKey(): { key: string; hash: Uint8Array<ArrayBuffer> } {
   const key = randomBytes(32).toString('base64url');
   return { key, hash: hashCallbackKey(key) };
 }

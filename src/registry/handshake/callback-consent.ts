@@ -11,14 +11,14 @@ export interface Rejection {
   error: RegistryError;
 }
 
-export interface CallbackConsent {
+interface CallbackConsent {
   allowedOrigin: string | undefined;
   allowedRate: Rate;
   warnings: Warning[];
 }
 
 /** What a call can still decide. */
-export interface Offer {
+interface Offer {
   /** Why the key is no longer valid. */
   closed: 'callback_closed' | 'callback_expired' | undefined;
   /** The requests per minute that were requested with the key. */

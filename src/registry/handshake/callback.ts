@@ -18,7 +18,7 @@ import {
 } from './callback-key.js';
 import { questionOf, type OwnerQuestion } from './callback-question.js';
 
-export interface CallbackRequest extends CallbackKey {
+interface CallbackRequest extends CallbackKey {
   /** The values of WebHook-Allowed-Origin and WebHook-Allowed-Rate, if they were sent. */
   allowedOrigin: string | undefined;
   allowedRate: string | undefined;
@@ -50,7 +50,7 @@ export interface Callbacks {
   refuse(key: CallbackKey, requestId: string): Promise<CallbackOutcome>;
 }
 
-export interface CallbackSettings {
+interface CallbackSettings {
   database: Database;
   random: () => number;
   /** For the statistics. */

@@ -33,12 +33,12 @@ export interface Queue {
 }
 
 /** `held` were postponed, so that others may be next. */
-export interface Claimed {
+interface Claimed {
   begun: Begun[];
   held: number;
 }
 
-export interface QueueSettings {
+interface QueueSettings {
   database: Database;
   rateWindows: RateWindows;
   publicUrl: string | undefined;

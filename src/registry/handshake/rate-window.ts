@@ -23,7 +23,7 @@ export interface RateWindows {
   admitNetwork({ write }: Pick<Database, 'write'>, network: string): Promise<number | undefined>;
 }
 
-export interface AdmittedQuestion {
+interface AdmittedQuestion {
   id: string;
   tenant: string;
   sinkHost: string;

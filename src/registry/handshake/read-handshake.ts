@@ -18,7 +18,7 @@ import { leaseSecondsFor } from './queue.js';
 import type { Verdict } from '../../consent/verdicts.js';
 
 /** Whose handshakes: its own, and the renewals of its pair. An earlier tenant may have had an origin with this name. */
-export interface Owner {
+interface Owner {
   id: string;
   tenant: string;
   origin: string;
@@ -26,7 +26,7 @@ export interface Owner {
   suspended: object | undefined;
 }
 
-export interface HandshakeReader {
+interface HandshakeReader {
   /** Those that match, of a whole tenant, newest first. */
   find(
     query: HandshakeQuery & { after: string | undefined; limit: number; count?: boolean | undefined },

@@ -16,7 +16,7 @@ import { cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from 
 import { givenBy, isClearRefusal, nextMove, type JudgedAttempt, type Move, type RetrySettings } from './next-move.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
-export interface SettleSettings extends RetrySettings {
+interface SettleSettings extends RetrySettings {
   database: Database;
 }
 

@@ -7,7 +7,7 @@ import type { HttpExchange } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
 import { apiHeaders } from './write-answer.js';
 
-export interface AppSettings {
+interface AppSettings {
   operations: readonly Operation[];
   pipeline: Pipeline;
   /** Adds the documents, which Express serves; `setHeaders` sets the headers of every response. */

@@ -103,7 +103,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /** Receives each part of a body, and null at the end. */
-export type TakePart = (part: Buffer | null) => void;
+type TakePart = (part: Buffer | null) => void;
 
 const ended: TakePart = () => undefined;
 

@@ -33,12 +33,12 @@ export function serveDocuments(
   }
 }
 
-export interface DocumentContext {
+interface DocumentContext {
   contract: Pick<Context['contract'], 'document'>;
   config: Pick<Context['config'], 'contact' | 'publicUrl' | 'security'>;
 }
 
-export interface Documents {
+interface Documents {
   /** The public keys of the development issuer. */
   jwks?: JSONWebKeySet | undefined;
   /** The addresses for AuthZEN clients. */

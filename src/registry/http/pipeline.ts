@@ -19,7 +19,7 @@ export type OnRequest = (operation: string, status: number, seconds: number) => 
 
 export type HandlerResult = UntypedAnswer | Promise<UntypedAnswer> | { thrown: unknown };
 
-export interface PipelineSettings {
+interface PipelineSettings {
   handlers: Handlers;
   /** Bytes of a body of events. */
   maxEventBytes: number;

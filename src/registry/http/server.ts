@@ -63,7 +63,7 @@ function closeUnlessAnswering(socket: Socket): void {
   if (!present || socket.writableLength > 0) socket.destroy();
 }
 
-export type RefuseUnread = (error: NodeJS.ErrnoException, socket: Socket) => void;
+type RefuseUnread = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
 /**
  * Responds with a problem to bytes that are not a valid request (the event `clientError` of a server), and closes the

@@ -103,7 +103,7 @@ function sends(beginning: string, headers: string[]): boolean {
   return head.startsWith(beginning) && head.endsWith('\r\n\r\n') && sent === `${head}{}`;
 }
 
-export interface StreamSettings {
+interface StreamSettings {
   /** Writes the head, before the first piece. */
   open: () => void;
   /** Milliseconds after which a client that does not read is disconnected. */

@@ -33,7 +33,7 @@ export type Explain = (
   signal?: AbortSignal,
 ) => Promise<Explanation[][]>;
 
-export interface ExplainSettings {
+interface ExplainSettings {
   database: Pick<Database, 'client'>;
   turns: Turns;
   /** Steps that the filters may take for one message. */
@@ -124,7 +124,7 @@ function explainRow(row: ExplainedRow, work: Work): (event: ContextAttributes) =
  * The part of a subscription that does not match an event, as a JSON pointer. `detail` says why if the event does not
  * show it.
  */
-export interface Failure {
+interface Failure {
   pointer: string;
   detail?: Text;
 }
@@ -134,7 +134,7 @@ export function presentFailure({ pointer, detail }: Failure, language: () => Lan
 }
 
 /** Undefined if everything matches. */
-export type FailureOf = (event: ContextAttributes) => Failure | undefined;
+type FailureOf = (event: ContextAttributes) => Failure | undefined;
 
 /**
  * Finds the first part that does not match, as deep inside a filter as one part alone is the reason. The result is

@@ -17,7 +17,7 @@ import { indexLoading, type KnownOrigin } from '../../matching/replica/replica.j
 import type { Turns } from '../../matching/match/turns.js';
 import { stepsPerByte, Work } from '../../matching/match/work.js';
 
-export interface MatchEventSettings {
+interface MatchEventSettings {
   follower: Pick<Follower, 'replica' | 'position' | 'waitFor'>;
   explain: Explain;
   /** Seconds since the replica was last known to be current; undefined if it is current. */

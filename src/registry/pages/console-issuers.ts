@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fetchJson } from '../tokens/fetch-json.js';
 
 /** An issuer that the console signs in with: authorization code with PKCE (RFC 7636). */
-export interface ConsoleIssuerSettings {
+interface ConsoleIssuerSettings {
   issuer: string;
   clientid: string;
   scope: string;

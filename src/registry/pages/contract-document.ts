@@ -18,7 +18,7 @@ export interface TagObject {
   'x-role'?: string;
 }
 
-export type PathItemObject = Readonly<Partial<Record<Method, OperationObject>>> & {
+type PathItemObject = Readonly<Partial<Record<Method, OperationObject>>> & {
   parameters?: ReadonlyArray<ParameterObject | Reference>;
   servers?: ReadonlyArray<{ url: string }>;
   'x-addition'?: boolean;
@@ -59,7 +59,7 @@ export interface MediaType extends Examples {
   schema: Schema;
 }
 
-export interface Examples {
+interface Examples {
   example?: unknown;
   examples?: Readonly<Record<string, { summary?: string; value?: unknown } | Reference>>;
 }
@@ -103,7 +103,7 @@ export function resolve<T extends object>(document: ContractDocument, value: T |
     .reduce<unknown>((parent, name) => (parent as Record<string, unknown>)[name], document) as T;
 }
 
-export interface NamedExample {
+interface NamedExample {
   name: string;
   text: string;
 }

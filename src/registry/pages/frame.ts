@@ -7,7 +7,7 @@ export const framePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-export interface Page {
+interface Page {
   language: Language;
   title: string;
   /** From the page to the root, because a proxy may have put a path in front: empty, or `../` for each folder. */

@@ -12,7 +12,7 @@ export interface Metrics {
   unknownMigrations(count: number): void;
 }
 
-export interface MetricsSources {
+interface MetricsSources {
   /** Seconds by which the oldest due handshake that could start now is late. */
   lagSeconds: () => Promise<number>;
   inFlight: () => number;

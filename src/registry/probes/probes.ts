@@ -8,9 +8,9 @@ import type { Context } from '../context.js';
 import { compareMigrations, readMigrations } from '../storage/migrate.js';
 
 /** A condition for receiving requests. Rejects, or resolves to a reason, if it is not met. */
-export type ReadinessCheck = () => Promise<string | undefined>;
+type ReadinessCheck = () => Promise<string | undefined>;
 
-export interface OperationsSettings {
+interface OperationsSettings {
   metrics: Registry;
   checks: Readonly<Record<string, ReadinessCheck>>;
   /** The checks that look-ups and matches need; they wait for nothing. */

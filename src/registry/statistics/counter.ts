@@ -13,7 +13,7 @@ export interface Counter {
   flush(): Promise<void>;
 }
 
-export interface CounterSettings extends Pick<Database, 'query'> {
+interface CounterSettings extends Pick<Database, 'query'> {
   /** Milliseconds since 1970, by the database's clock. */
   now: () => number;
 }

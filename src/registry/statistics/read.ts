@@ -2,7 +2,7 @@ import type { Database } from '../storage/database.js';
 import { isVerdict, verdicts, type HandshakeOutcome } from '../../consent/verdicts.js';
 import { stepMs, type StatisticKind, type Step } from './statistic.js';
 
-export interface StatisticsQuery {
+interface StatisticsQuery {
   tenant: string;
   origin: string | undefined;
   kind: StatisticKind | undefined;
@@ -13,7 +13,7 @@ export interface StatisticsQuery {
 }
 
 /** How often one thing happened, by step. */
-export interface Series {
+interface Series {
   kind: StatisticKind;
   code: string;
   /** Of a verdict. */
@@ -22,7 +22,7 @@ export interface Series {
   counts: number[];
 }
 
-export type ReadStatistics = (query: StatisticsQuery) => Promise<Series[]>;
+type ReadStatistics = (query: StatisticsQuery) => Promise<Series[]>;
 
 interface Row {
   kind: StatisticKind;

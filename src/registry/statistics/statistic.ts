@@ -9,16 +9,16 @@ import type { Verdict } from '../../consent/verdicts.js';
  *   lease       `leased`: requests that leases allowed. `allowed`: the rates of the pairs, once for each minute in which a
  *               sender asked for a lease. So the two can be compared. Pairs without a limit have no leases.
  */
-export const statisticKinds = ['handshake', 'delivery', 'lease'] as const;
+const statisticKinds = ['handshake', 'delivery', 'lease'] as const;
 export type StatisticKind = (typeof statisticKinds)[number];
 
-export type LeaseCode = 'leased' | 'allowed';
+type LeaseCode = 'leased' | 'allowed';
 
 export type Counted =
   { kind: 'handshake'; code: Verdict } | { kind: 'delivery'; code: OutcomeKind } | { kind: 'lease'; code: LeaseCode };
 
 /** A day by minute and a year by hour are kept; days are made of hours, in UTC. */
-export const steps = ['minute', 'hour', 'day'] as const;
+const steps = ['minute', 'hour', 'day'] as const;
 export type Step = (typeof steps)[number];
 export type StoredStep = Exclude<Step, 'day'>;
 

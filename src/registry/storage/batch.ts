@@ -1,6 +1,6 @@
 import { isOutage } from './database-errors.js';
 
-export interface BatchSettings<Member, Result> {
+interface BatchSettings<Member, Result> {
   /** Returns results in the order of the members. A rejection means that none of them was processed. */
   run: (members: Member[]) => Promise<Result[]>;
   /** The largest size of a batch. */

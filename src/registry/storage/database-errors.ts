@@ -2,7 +2,7 @@ import { RegistryError } from '../../base/errors.js';
 import { storageTexts } from '../../base/texts/storage.js';
 
 /** Postgres cancelled this transaction in favour of another one. It can be retried. */
-export function isVictim(error: unknown): boolean {
+function isVictim(error: unknown): boolean {
   return ['40001', '40P01'].includes(sqlState(error) ?? '') || prismaCode(error) === 'P2034';
 }
 

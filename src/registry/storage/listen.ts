@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { LinkedController, sleep } from '../../base/until.js';
 
-export interface ListenSettings {
+interface ListenSettings {
   databaseUrl: string;
   channel: string;
   /** Called with the payload of each notification. */

@@ -14,7 +14,7 @@ const folder = new URL('../../../prisma/migrations/', import.meta.url);
 /** Less than the statement timeout of other processes. */
 const patienceMs = 2_000;
 
-export interface Migration {
+interface Migration {
   name: string;
   sql: string;
   checksum: string;
@@ -136,7 +136,7 @@ async function underLock(
   }
 }
 
-export interface MigrationNames {
+interface MigrationNames {
   /** Part of this version, and not yet applied to the database. */
   pending: string[];
   /** Applied to the database, and unknown to this version: a newer version applied them. */

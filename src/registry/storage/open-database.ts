@@ -4,7 +4,7 @@ import type { OnRoom } from '../../base/files/disk-room.js';
 import { openEmbedded } from './embedded-database.js';
 import { openServer } from './server-database.js';
 
-export interface DatabaseSettings {
+interface DatabaseSettings {
   databaseUrl: string | undefined;
   /** A standby, which is only read; used instead of `databaseUrl`. */
   replicaUrl?: string | undefined;

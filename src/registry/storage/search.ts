@@ -20,7 +20,7 @@ export interface Part {
 export type Way = Part | { few: Prisma.Sql; ids?: Prisma.Sql; isUsuallyMany?: boolean };
 
 /** Ids from one to another, both without a row of their own. */
-export interface Span {
+interface Span {
   from: string;
   until: string;
 }
@@ -42,7 +42,7 @@ export interface Search {
   isCostly: boolean;
 }
 
-export interface SearchPage {
+interface SearchPage {
   ids: string[];
   /** The id to continue after; undefined at the end. */
   next: string | undefined;
@@ -50,7 +50,7 @@ export interface SearchPage {
   examined: number | undefined;
 }
 
-export interface SearchCount {
+interface SearchCount {
   count: number;
   /** Counting stopped there: at least `count` entries match. */
   isAtLeast: boolean;

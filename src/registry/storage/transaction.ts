@@ -46,7 +46,7 @@ export type ChangeKind =
   | 'handshake.unreachable'
   | 'handshake.retired';
 
-export interface Change {
+interface Change {
   kind: ChangeKind;
   tenant: string;
   origin: string;
@@ -63,7 +63,7 @@ export interface Change {
  * What an entry says besides who, what and when. Three members have columns of their own. Without `subscriber`, an entry
  * about a subscription gets the one of its row.
  */
-export interface AuditDetail {
+interface AuditDetail {
   sink?: string;
   changed?: Changed | undefined;
   subscriber?: string;

@@ -14,7 +14,7 @@ import { openKeyFile } from '../../base/files/key-file.js';
 import type { KeySource } from './keys.js';
 import type { Scope } from '../../base/contract/principal.js';
 
-export interface DevelopmentToken {
+interface DevelopmentToken {
   tenant: string;
   subscriber: string;
   scopes: Iterable<Scope>;
@@ -23,7 +23,7 @@ export interface DevelopmentToken {
   claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface DevelopmentIssuer {
+interface DevelopmentIssuer {
   issuer: string;
   /** Public keys only. */
   jwks: JSONWebKeySet;

@@ -5,7 +5,7 @@ import { developmentAudience, openDevelopmentIssuer } from './development-issuer
 import { createRemoteKeySource } from './keys.js';
 import type { Principal } from '../../base/contract/principal.js';
 
-export interface IssuerSettings extends TokenRules {
+interface IssuerSettings extends TokenRules {
   /** `jwks` is the URL of an issuer's keys. */
   issuers: ReadonlyArray<Omit<TokenIssuer, 'keys'> & { jwks: string }>;
   /** Whether the service issues its own tokens, with a key in the data folder. */

@@ -10,7 +10,7 @@ import { fetchJson } from './fetch-json.js';
  */
 export type KeySource = JWTVerifyGetKey;
 
-export interface RemoteKeySettings {
+interface RemoteKeySettings {
   /** From the operator's configuration, so it is trusted. */
   url: string;
   /** Monotonic milliseconds: a wall clock that is set back would stop the refresh. */

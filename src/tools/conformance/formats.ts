@@ -13,9 +13,9 @@ function escape(text: string): string {
 export const levelWords: Record<Level, string> = { must: 'MUST', should: 'SHOULD', info: 'INFO' };
 
 /** As a reader sees it: only a MUST fails, and a known failure is no news. */
-export type Mark = 'pass' | 'FAIL' | 'known' | 'advice' | 'n/a';
+type Mark = 'pass' | 'FAIL' | 'known' | 'advice' | 'n/a';
 
-export function markOf({ id, level, outcome }: CaseResult, { baseline }: Report): Mark {
+function markOf({ id, level, outcome }: CaseResult, { baseline }: Report): Mark {
   if (outcome === 'passed') return 'pass';
   if (outcome === 'not_evaluable') return 'n/a';
   if (baseline.includes(id)) return 'known';
@@ -33,7 +33,7 @@ export function summaryOf(report: Report): string[] {
   ];
 }
 
-export const headingOf = ({ side, target }: Report): string => `Conformance of the ${side} ${target}`;
+const headingOf = ({ side, target }: Report): string => `Conformance of the ${side} ${target}`;
 
 const style = `
   body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #1b1b1b; background: #fff; }
@@ -88,7 +88,7 @@ function rowOf(result: CaseResult, report: Report): string {
   );
 }
 
-export function renderJson(report: Report): string {
+function renderJson(report: Report): string {
   return `${JSON.stringify(report, undefined, 2)}\n`;
 }
 
@@ -185,7 +185,7 @@ export const formats = {
   html: renderHtml,
 } as const satisfies Record<string, (report: Report) => string>;
 
-export type Format = keyof typeof formats;
+type Format = keyof typeof formats;
 
 /** The files of a folder of reports. */
 export const reportFiles = {

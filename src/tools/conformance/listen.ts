@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { UsageError } from '../../base/errors.js';
 import type { Certificate } from './authority.js';
 
-export interface ListenSettings {
+interface ListenSettings {
   /** The name or address in the URLs, for the message of a failure. */
   host: string;
   /** Undefined for every interface. */

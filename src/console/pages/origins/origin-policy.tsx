@@ -46,7 +46,7 @@ export function OriginPolicy({ origin }: { origin: Origin }) {
 
 export type Member = keyof typeof policyTexts;
 /** What the form has, as it was typed. */
-export type Typed = Record<Member, string>;
+type Typed = Record<Member, string>;
 
 export const members = Object.keys(policyTexts) as Member[];
 export const policyPointers = members.map((member) => `/${member}`);

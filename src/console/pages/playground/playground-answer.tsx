@@ -9,7 +9,7 @@ import type { EventMembers } from './playground-event.js';
 import { rateText } from '../origins/rate-text.js';
 
 /** What the part of a subscription at a pointer asks of an event. */
-export interface Condition {
+interface Condition {
   /** The attribute that it is about; undefined for a part that combines others, and for an expression. */
   attribute: string | undefined;
   kind: 'exact' | 'oneOf' | 'prefix' | 'suffix' | 'sql' | 'combined';

@@ -19,7 +19,7 @@ const stages = ['lookupms', 'connectms', 'tlsms', 'answerms', 'totalms'] as cons
 /** The words that a shell reads as one, whatever is in them. */
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-export function curlOf(sink: string, request: Lines): string {
+function curlOf(sink: string, request: Lines): string {
   const headers = request.map(({ name, value }) => `  -H ${quoted(`${name}: ${value}`)}`);
   return [`curl -i -X OPTIONS ${quoted(sink)}`, ...headers].join(' \\\n');
 }

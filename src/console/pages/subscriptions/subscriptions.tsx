@@ -16,7 +16,7 @@ import { OneSubscription } from './subscription.js';
 type Row = Schemas['Subscription'];
 type Query = Readonly<Record<string, string>>;
 
-export interface Search {
+interface Search {
   rows: readonly Row[];
   /** As `X-Total-Count` says it: `10000+` is at least that many. */
   total: string | undefined;

@@ -2,7 +2,7 @@ import { api, type Schemas } from '../../app/api.js';
 import { href } from '../../app/route.js';
 
 /** Something that waits for a person, with a link to it. */
-export interface Item {
+interface Item {
   id: string;
   sink: string;
   address: string;
@@ -12,7 +12,7 @@ export interface Item {
   at?: string;
 }
 
-export type GroupName = Attended | 'ending' | 'held';
+type GroupName = Attended | 'ending' | 'held';
 
 export interface Group {
   name: GroupName;

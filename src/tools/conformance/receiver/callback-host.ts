@@ -31,7 +31,7 @@ export interface CallbackHost {
   stop(): Promise<void>;
 }
 
-export interface CallbackHostSettings {
+interface CallbackHostSettings {
   /** As the target reaches it. */
   host: string;
   /** 0 for a free one. */

@@ -166,7 +166,7 @@ export const consentCases = {
   },
 };
 
-export const corsHeaders: Headers = [
+const corsHeaders: Headers = [
   ['Origin', 'https://browser.example.com'],
   ['Access-Control-Request-Method', 'POST'],
   ['Access-Control-Request-Headers', 'content-type'],

@@ -29,14 +29,14 @@ export interface SessionSettings {
 }
 
 /** To one target, without bursts. */
-export const maxRequests = 80;
+const maxRequests = 80;
 
 /** The origin of requests if none is named. */
 const anyOrigin = 'sender.example.com';
 
 export type Headers = WireRequest['headers'];
 
-export interface Handshake {
+interface Handshake {
   origin?: string;
   rate?: number | undefined;
   callback?: string;

@@ -26,14 +26,14 @@ export interface Exchange {
   duration: number;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: ReadonlyArray<readonly [name: string, value: string]>;
   /** Of the body that arrived, at most `longestBody`. */
   bodyBytes: number;
 }
 
-export interface WireSettings {
+interface WireSettings {
   /** PEM of an authority that is trusted beside the public ones; undefined for none. */
   ca: readonly string[] | undefined;
   timeoutMs: number;

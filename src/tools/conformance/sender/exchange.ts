@@ -104,7 +104,7 @@ function headOf(status: number, headers: Readonly<Record<string, string>>): stri
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines].join('\n');
 }
 
-export interface HostSettings {
+interface HostSettings {
   /** The name in the URLs. For `localhost` it listens on 127.0.0.1, for an address there, else on every interface. */
   host: string;
   /** 0 for a free one. */

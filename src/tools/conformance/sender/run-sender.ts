@@ -26,7 +26,7 @@ export interface Assignment {
  */
 export type Drive = (assignments: readonly Assignment[], signal: AbortSignal) => Promise<ReadonlyMap<string, string>>;
 
-export interface SenderRun {
+interface SenderRun {
   cases: readonly Case[];
   profile: ConformanceProfile;
   /** The name or IPv4 address in the URLs, and a port (0 for a free one). */
