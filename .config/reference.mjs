@@ -33,7 +33,7 @@ async function tablesOf() {
       built('consent/verdicts.js'),
       built('registry/app/config.js'),
     ]);
-  const [{ statusReasons }, { createMetrics }, { allRules }, { messageFaults }] = await Promise.all([
+  const [{ statusReasons }, { Metrics }, { allRules }, { messageFaults }] = await Promise.all([
     built('consent/status.js'),
     built('registry/probes/metrics.js'),
     built('events/validate-event.js'),
@@ -47,7 +47,7 @@ async function tablesOf() {
     head: ['case', 'level', 'section', 'guarantee'],
     rows: cases.map(({ id, level, section, title }) => [id, levelWords[level], section, title]),
   });
-  const { registry } = createMetrics({
+  const { registry } = new Metrics({
     lagSeconds: async () => 0,
     inFlight: () => 0,
     indexSize: () => undefined,

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { changeChannel } from '../../dist/registry/storage/transaction.js';
-import { createFollower } from '../../dist/registry/changes/follower.js';
+import { Follower } from '../../dist/registry/changes/follower.js';
 import { readLog } from '../../dist/registry/changes/log.js';
 import { dialects } from '../../dist/matching/filters/dialects.js';
 import { Replica } from '../../dist/matching/replica/replica.js';
@@ -56,7 +56,7 @@ async function measureDelay(url, follow, { seconds, perSecond }) {
 /** The follower of a process, as service/following.ts makes it. */
 const followAsService = (url, database) => async (onChanges) => {
   const ending = new AbortController();
-  const follower = createFollower({
+  const follower = new Follower({
     database,
     createReplica: (now) => new Replica({ dialects, now }),
     pollMs: 1_000,

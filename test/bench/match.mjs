@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.mjs';
 import { compileFilter } from '../../dist/matching/filters/compile-filter.js';
 import { attributesOf } from '../../dist/events/context-attributes.js';
-import { createMatchIndex } from '../../dist/matching/index/match-index.js';
+import { MatchIndex } from '../../dist/matching/index/match-index.js';
 import { measureHttp } from './match-http.mjs';
 import { noise } from './measure.mjs';
 import { mixNames, sideMixNames } from './mixes.mjs';
@@ -103,7 +103,7 @@ if (values.row) {
   process.send(await measureRow(JSON.parse(values.row)));
   process.disconnect();
 } else if (values.pairs) {
-  const matching = { createMatchIndex, compileFilter, attributesOf };
+  const matching = { createMatchIndex: () => new MatchIndex(), compileFilter, attributesOf };
   const { compared, matched, differences } = comparePairs(matching, Number(values.pairs), Number(values.seed));
   console.log(`seed ${values.seed}: ${compared} pairs, ${matched} matched, ${differences.length} differences`);
   for (const difference of differences) console.log(JSON.stringify(difference));

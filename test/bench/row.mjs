@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { compileFilter } from '../../dist/matching/filters/compile-filter.js';
 import { dialects } from '../../dist/matching/filters/dialects.js';
 import { attributesOf } from '../../dist/events/context-attributes.js';
-import { createMatchIndex } from '../../dist/matching/index/match-index.js';
+import { MatchIndex } from '../../dist/matching/index/match-index.js';
 import { callsPerSecond, eachMicroseconds, median, memory, percentile } from './measure.mjs';
 import { eachSubscription, eventsOf } from './mixes.mjs';
 import { loadSql } from './sql-question.mjs';
@@ -15,7 +15,7 @@ const changes = 20_000;
 /** `url` is of the Postgres to compare with; without one there is no comparison with SQL. */
 export async function measureRow({ mix, size, url, linear = true }) {
   const before = memory();
-  const index = createMatchIndex(dialects);
+  const index = new MatchIndex(dialects);
   let addMs = 0;
   eachSubscription(mix, size, (subscription) => {
     const start = performance.now();

@@ -9,7 +9,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readConfig, settings } from '../../src/registry/app/config.js';
 import { verdicts } from '../../src/consent/verdicts.js';
 import { loadContract } from '../../src/base/contract/contract.js';
-import { createMetrics } from '../../src/registry/probes/metrics.js';
+import { Metrics } from '../../src/registry/probes/metrics.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -30,7 +30,7 @@ const dashboard = JSON.parse(read('docs/operate/grafana.json')) as { panels: Pan
 const queries = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
 test('alert rules and the dashboard use only existing metrics and labels', () => {
-  const { registry } = createMetrics({
+  const { registry } = new Metrics({
     lagSeconds: async () => 0,
     inFlight: () => 0,
     indexSize: () => undefined,

@@ -36,99 +36,101 @@ interface MatchIndexStatistics {
  *
  * Changes are atomic: `add` compiles first, and everything here is synchronous, so no match sees half a change.
  */
-export interface MatchIndex {
-  readonly size: number;
-  /** Adds a subscription, or replaces the one with the same id under its handle. Returns the handle. */
-  add(subscription: MatchableSubscription): number;
-  /** Returns the freed handle; undefined if there is no such subscription. */
-  remove(id: string): number | undefined;
-  /** The handles of the matching subscriptions, each once, in no particular order. */
-  match(event: ContextAttributes): number[];
-  /** The same within a slice: undefined if the work was stopped. */
-  match(event: ContextAttributes, work: Work): number[] | undefined;
-  handleOf(id: string): number | undefined;
-  idOf(handle: number): string;
-  statistics(): MatchIndexStatistics;
-}
-
-export function createMatchIndex(dialects: Dialects = {}): MatchIndex {
-  const arena = new Arena();
-  const symbols = new Symbols(arena);
-  const keys = new Keys(arena, symbols);
-  const bundles = new Bundles(arena, symbols, keys);
+export class MatchIndex {
+  readonly #dialects: Dialects;
+  readonly #arena = new Arena();
+  readonly #symbols = new Symbols(this.#arena);
+  readonly #keys = new Keys(this.#arena, this.#symbols);
+  readonly #bundles = new Bundles(this.#arena, this.#symbols, this.#keys);
   /** A record has the bundle of the subscription and its entry among the members. */
-  const ids = new StringTable(arena);
-  const view = new EventView(symbols);
-  const search = new Search(arena, new KeySearch(arena, keys, symbols.values, view), view, (handle) =>
-    ids.text(handle),
+  readonly #ids = new StringTable(this.#arena);
+  readonly #view = new EventView(this.#symbols);
+  readonly #search = new Search(
+    this.#arena,
+    new KeySearch(this.#arena, this.#keys, this.#symbols.values, this.#view),
+    this.#view,
+    (handle) => this.#ids.text(handle),
   );
-  const unlimited = new Work();
-  let changes = 0;
+  readonly #unlimited = new Work();
+  #changes = 0;
 
-  function match(event: ContextAttributes): number[];
-  function match(event: ContextAttributes, work: Work): number[] | undefined;
-  function match(event: ContextAttributes, work: Work = unlimited): number[] | undefined {
-    view.load(event, work);
-    try {
-      return search.run(changes);
-    } finally {
-      view.unload();
-      if (!work.isStopped) work.endEvent();
-    }
+  constructor(dialects: Dialects = {}) {
+    this.#dialects = dialects;
   }
 
-  function add(subscription: MatchableSubscription): number {
-    changes += 1;
+  get size(): number {
+    return this.#ids.size;
+  }
+
+  /** Adds a subscription, or replaces the one with the same id under its handle. Returns the handle. */
+  add(subscription: MatchableSubscription): number {
+    this.#changes += 1;
     let bundle: number;
     try {
-      bundle = bundles.acquire(compileProgram(subscription, symbols, dialects));
+      bundle = this.#bundles.acquire(compileProgram(subscription, this.#symbols, this.#dialects));
     } finally {
-      symbols.settle();
+      this.#symbols.settle();
     }
+    const ids = this.#ids;
     const known = ids.find(subscription.id);
     const handle = known === 0 ? ids.acquire(subscription.id) : known;
     if (known !== 0) {
       if (ids.word(known, firstWord) === bundle) return handle;
-      leave(known);
+      this.#leave(known);
     }
     ids.setWord(handle, firstWord, bundle);
-    ids.setWord(handle, secondWord, bundles.join(bundle, handle));
+    ids.setWord(handle, secondWord, this.#bundles.join(bundle, handle));
     return handle;
   }
 
-  function remove(id: string): number | undefined {
-    const handle = ids.find(id);
+  /** Returns the freed handle; undefined if there is no such subscription. */
+  remove(id: string): number | undefined {
+    const handle = this.#ids.find(id);
     if (handle === 0) return undefined;
-    changes += 1;
-    leave(handle);
-    ids.release(handle);
+    this.#changes += 1;
+    this.#leave(handle);
+    this.#ids.release(handle);
     return handle;
   }
 
-  function leave(handle: number): void {
-    const bundle = ids.word(handle, firstWord);
-    const entry = ids.word(handle, secondWord);
-    const moved = bundles.leave(bundle, entry);
-    if (moved !== 0) ids.setWord(moved, secondWord, entry);
-    if (bundles.isEmpty(bundle)) bundles.release(bundle);
+  /** The handles of the matching subscriptions, each once, in no particular order. */
+  match(event: ContextAttributes): number[];
+  /** The same within a slice: undefined if the work was stopped. */
+  match(event: ContextAttributes, work: Work): number[] | undefined;
+  match(event: ContextAttributes, work: Work = this.#unlimited): number[] | undefined {
+    this.#view.load(event, work);
+    try {
+      return this.#search.run(this.#changes);
+    } finally {
+      this.#view.unload();
+      if (!work.isStopped) work.endEvent();
+    }
   }
 
-  return {
-    get size() {
-      return ids.size;
-    },
-    add,
-    remove,
-    match,
-    handleOf: (id) => ids.find(id) || undefined,
-    idOf: (handle) => ids.text(handle),
-    statistics: () => ({
-      candidates: search.candidates,
-      subscriptions: ids.size,
-      distinct: bundles.size,
-      keys: keys.size,
-      unanchored: keys.count(keys.forEveryEvent),
-      bytes: arena.bytes + ids.bytes + symbols.bytes,
-    }),
-  };
+  handleOf(id: string): number | undefined {
+    return this.#ids.find(id) || undefined;
+  }
+
+  idOf(handle: number): string {
+    return this.#ids.text(handle);
+  }
+
+  statistics(): MatchIndexStatistics {
+    return {
+      candidates: this.#search.candidates,
+      subscriptions: this.#ids.size,
+      distinct: this.#bundles.size,
+      keys: this.#keys.size,
+      unanchored: this.#keys.count(this.#keys.forEveryEvent),
+      bytes: this.#arena.bytes + this.#ids.bytes + this.#symbols.bytes,
+    };
+  }
+
+  #leave(handle: number): void {
+    const bundle = this.#ids.word(handle, firstWord);
+    const entry = this.#ids.word(handle, secondWord);
+    const moved = this.#bundles.leave(bundle, entry);
+    if (moved !== 0) this.#ids.setWord(moved, secondWord, entry);
+    if (this.#bundles.isEmpty(bundle)) this.#bundles.release(bundle);
+  }
 }

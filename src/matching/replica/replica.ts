@@ -1,7 +1,7 @@
 import { RegistryError } from '../../base/errors.js';
 import type { ContextAttributes } from '../../events/context-attributes.js';
 import { withoutQuery } from '../../base/formats/uri.js';
-import { createMatchIndex, type MatchIndex } from '../index/match-index.js';
+import { MatchIndex } from '../index/match-index.js';
 import type { Decision } from '../../consent/decision.js';
 import { KnownPairs, type MatchedPair } from './known-pairs.js';
 import type { Dialects } from '../filters/predicate.js';
@@ -166,7 +166,7 @@ export class Replica {
       }
       this.#indexed.delete(name);
     } else if (entry === undefined) {
-      const index = createMatchIndex(this.#dialects);
+      const index = new MatchIndex(this.#dialects);
       this.#indexed.set(name, {
         number: (this.#originNumber += 1),
         origin: { ...state, tenant },

@@ -44,9 +44,9 @@ export function createApi(
       ...probes(context),
     },
     readsOnly: config.database.replicaUrl !== undefined,
-    authenticate: tokens.authenticate,
+    authenticate: (authorization) => tokens.authenticate(authorization),
     onWritten,
-    onRequest: metrics.request,
+    onRequest: (...request) => metrics.request(...request),
     maxEventBytes: config.message.bytes,
     stallMs: config.feed.stallMs,
   });

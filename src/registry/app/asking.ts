@@ -2,10 +2,10 @@ import { version } from '../../base/version.js';
 import { createAddressRules } from '../../outbound/address.js';
 import { createSafeRequest, safeRequestDefaults } from '../../outbound/safe-request.js';
 import { authorityOf, parseSink } from '../../outbound/sink.js';
-import { createQueue } from '../handshake/queue.js';
-import { createRateWindows } from '../handshake/rate-window.js';
+import { Queue } from '../handshake/queue.js';
+import { RateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
-import { createWorker, type WorkerSettings } from '../handshake/worker.js';
+import { Worker, type WorkerSettings } from '../handshake/worker.js';
 import type { Context } from '../context.js';
 
 /** Asks webhooks for consent, and records their responses. */
@@ -24,8 +24,8 @@ export function createAsking({
   const contact = config.contact ?? config.publicUrl;
   const ownAuthorities = config.publicUrl === undefined ? [] : [authorityOf(new URL(config.publicUrl))];
   const sinkRules = { addresses: createAddressRules(config.outbound), ports: config.outbound.ports, ownAuthorities };
-  const rateWindows = createRateWindows(config.handshake.perMinute);
-  const queue = createQueue({
+  const rateWindows = new RateWindows(config.handshake.perMinute);
+  const queue = new Queue({
     database,
     rateWindows,
     publicUrl: config.publicUrl,
@@ -44,7 +44,7 @@ export function createAsking({
       'handshake',
     );
   };
-  const worker = createWorker({
+  const worker = new Worker({
     queue,
     admitNetwork: (network) => rateWindows.admitNetwork(database, network),
     request: createSafeRequest({

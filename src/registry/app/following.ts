@@ -1,4 +1,4 @@
-import { createFollower } from '../changes/follower.js';
+import { Follower } from '../changes/follower.js';
 import { dialects } from '../../matching/filters/dialects.js';
 import { Replica } from '../../matching/replica/replica.js';
 import { listen } from '../storage/listen.js';
@@ -19,10 +19,10 @@ interface Following extends Pick<Context, 'follower' | 'freshness'> {
 const unknownAge = 2 ** 31;
 
 export function createFollowing({ database, config, log }: Pick<Context, 'database' | 'config' | 'log'>): Following {
-  const standby = config.database.replicaUrl === undefined ? undefined : createStandby(database.query);
+  const standby = config.database.replicaUrl === undefined ? undefined : new Standby(database.query);
   // A standby sends no notifications, so it is polled more often.
   const pollMs = standby === undefined ? config.pollMs : Math.min(config.pollMs, 100);
-  const follower = createFollower({
+  const follower = new Follower({
     database,
     createReplica: (now) => new Replica({ dialects, now }),
     pollMs,
@@ -50,7 +50,7 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
           // Any user of the database may notify, and it may contain other registries, in other schemas.
           if (schema === database.schema) follower.wake(position === '' ? undefined : BigInt(position));
         },
-        onConnect: follower.distrust,
+        onConnect: () => follower.distrust(),
         onFault: (error) => log.warn({ err: error }, 'lost the connection for change notifications'),
       },
       signal,
@@ -69,50 +69,47 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
       const quiet = () => undefined;
       return [
         follower.run(signal),
-        ...(standby === undefined ? [] : [repeat(standby.look, pollMs, signal, quiet)]),
+        ...(standby === undefined ? [] : [repeat(() => standby.look(), pollMs, signal, quiet)]),
         ...(config.database.url === undefined ? [] : [wakeBy(config.database.url, signal)]),
       ];
     },
   };
 }
 
-/** How far a standby is behind its primary, as far as the standby knows. */
-interface Standby {
-  /** Queries the standby. */
-  look(): Promise<void>;
-  /** An upper bound; Infinity before the first look. */
-  secondsBehind(): number;
-}
-
 /**
- * A standby is current while it is connected to its primary and has replayed everything that it received. Otherwise its
- * age is at most the age of the last transaction that it replayed, and the time since it was last seen current. A
- * frozen or disconnected primary is noticed only when the standby notices it (`wal_receiver_timeout`). Any user may run
- * these queries.
+ * How far a standby is behind its primary, as far as the standby knows. It is current while it is connected to its
+ * primary and has replayed everything that it received. Otherwise its age is at most the age of the last transaction that
+ * it replayed, and the time since it was last seen current. A frozen or disconnected primary is noticed only when the
+ * standby notices it (`wal_receiver_timeout`). Any user may run these queries.
  */
-function createStandby(query: Query): Standby {
-  let lookedAt = -Infinity;
-  let currentAt = -Infinity;
+class Standby {
+  readonly #query: Query;
+  #lookedAt = -Infinity;
+  #currentAt = -Infinity;
   /** The age of the last replayed transaction, at the last look. */
-  let replayed = Infinity;
+  #replayed = Infinity;
 
-  return {
-    async look() {
-      const startedAt = performance.now();
-      const [row] = await query<{ behind: number | null }>(
-        `select case
-           when not pg_is_in_recovery() then 0
-           when exists (select from pg_stat_wal_receiver) and pg_last_wal_receive_lsn() <= pg_last_wal_replay_lsn() then 0
-           else extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8
-         end as behind`,
-      );
-      lookedAt = startedAt;
-      replayed = row?.behind ?? Infinity;
-      if (replayed === 0) currentAt = startedAt;
-    },
-    secondsBehind() {
-      const now = performance.now();
-      return Math.min((now - currentAt) / 1_000, replayed + (now - lookedAt) / 1_000);
-    },
-  };
+  constructor(query: Query) {
+    this.#query = query;
+  }
+
+  async look(): Promise<void> {
+    const startedAt = performance.now();
+    const [row] = await this.#query<{ behind: number | null }>(
+      `select case
+         when not pg_is_in_recovery() then 0
+         when exists (select from pg_stat_wal_receiver) and pg_last_wal_receive_lsn() <= pg_last_wal_replay_lsn() then 0
+         else extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8
+       end as behind`,
+    );
+    this.#lookedAt = startedAt;
+    this.#replayed = row?.behind ?? Infinity;
+    if (this.#replayed === 0) this.#currentAt = startedAt;
+  }
+
+  /** An upper bound; Infinity before the first look. */
+  secondsBehind(): number {
+    const now = performance.now();
+    return Math.min((now - this.#currentAt) / 1_000, this.#replayed + (now - this.#lookedAt) / 1_000);
+  }
 }

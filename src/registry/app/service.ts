@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
-import { createReaders, readerKinds } from '../changes/readers.js';
+import { Readers, readerKinds } from '../changes/readers.js';
 import type { Config } from './config.js';
 import type { Context } from '../context.js';
 import { countLease } from '../deliveries/routes.js';
@@ -14,14 +14,14 @@ import { closeHandshakesOfPair } from '../handshake/close.js';
 import type { Worker } from '../handshake/worker.js';
 import { loadContract } from '../../base/contract/contract.js';
 import { openIssuers } from '../tokens/issuers.js';
-import { createMetrics } from '../probes/metrics.js';
+import { Metrics } from '../probes/metrics.js';
 import { closeServer, createRefuseUnread, serve, urlOf } from '../http/server.js';
 import { createApi } from './api.js';
 import { createAsking, type Asking } from './asking.js';
 import { createFollowing } from './following.js';
 import { createOperations } from '../probes/probes.js';
 import { createUpkeep } from './upkeep.js';
-import { createCounter } from '../statistics/counter.js';
+import { Counter } from '../statistics/counter.js';
 import type { Database } from '../storage/database.js';
 import { awaitMigrations, migrate } from '../storage/migrate.js';
 import { uuidv7 } from '../../base/files/ids.js';
@@ -95,19 +95,19 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   setMaxListeners(0, stopping);
   const following = createFollowing({ database, config, log });
   const { follower } = following;
-  const readers = createReaders({
+  const readers = new Readers({
     perProcess: config.feed.readers,
     perTenant: config.feed.readersPerTenant,
     ...snapshotsAtOnce,
   });
-  const metrics = createMetrics({
+  const metrics = new Metrics({
     lagSeconds: () => asking.queue.lagSeconds(),
     inFlight: () => asking.worker.inFlight(),
     indexSize: () => follower.replica()?.size(),
     indexSecondsBehind: following.freshness.secondsBehind,
     feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
-  const counter = createCounter({ query: database.query, now: follower.now });
+  const counter = new Counter({ query: database.query, now: follower.now });
   const asking: Asking = createAsking({ database, config, log, metrics, follower, counter });
   const { worker } = asking;
   const leases = createLeases(database);
@@ -148,7 +148,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     operations,
     database,
     worker: {
-      inFlight: worker.inFlight,
+      inFlight: () => worker.inFlight(),
       async drain() {
         await worker.drain();
         await follower.catchUp();
@@ -159,11 +159,16 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await follower.catchUp();
     },
     forget: upkeep.forget,
-    follow: follower.catchUp,
+    follow: () => follower.catchUp(),
 
     async start() {
       const listening = await Promise.allSettled([
-        serve(listener, config.api.port, config.api.host, createRefuseUnread(metrics.request)),
+        serve(
+          listener,
+          config.api.port,
+          config.api.host,
+          createRefuseUnread((...request) => metrics.request(...request)),
+        ),
         serve(operations, config.operations.port, config.operations.host),
       ]);
       // If only one of them listens, stop closes it.

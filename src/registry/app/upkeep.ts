@@ -82,7 +82,7 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
     { name: 'delete grants', every: forgetting, run: () => forgetGrants({ ...database, query }, days) },
     { name: 'delete leases', every: forgetting, run: () => forgetLeases(query) },
     { name: 'delete statistics', every: forgetting, run: () => forgetStatistics(query) },
-    { name: 'write statistics', every: { ms: flushMs, firstMs: flushMs }, run: counter.flush },
+    { name: 'write statistics', every: { ms: flushMs, firstMs: flushMs }, run: () => counter.flush() },
     { name: 'vacuum', every: { ms: tidyMs, firstMs: tidyMs }, run: database.tidy },
     // Not at startup: during a rolling restart, the other processes do not have a new key yet.
     { name: 're-encrypt credentials', every: { ms: hourMs, firstMs: hourMs }, run: reseal },

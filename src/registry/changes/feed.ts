@@ -1,40 +1,11 @@
 import { RegistryError } from '../../base/errors.js';
 import { indexLoading } from '../../matching/replica/replica.js';
 import type { Query } from '../storage/sql.js';
-import { readCursor, writeCursor } from './cursor.js';
+import { readCursor, writeCursor, type Place } from './cursor.js';
 import type { Follower } from './follower.js';
-import { readLog, type LoggedChange, type FeedScope } from './log.js';
+import { readLog, type FeedScope, type LogBounds, type LoggedChange } from './log.js';
 import { readOwnLog, readStatuses, type OwnScope } from './own-log.js';
-import { createRing, type RingLimits } from './ring.js';
-
-/**
- * The log as senders read it. The latest changes are in memory, as the follower applied them, and cost no query.
- * Readers that are further behind read pages of the log. A reader only moves forward, and never skips a change of its
- * scope.
- *
- * A subscriber reads the changes of its own subscriptions. Each carries their present status, from the database, instead
- * of the state that senders get.
- */
-interface Feed {
-  /**
-   * A reader that continues from a cursor, or from the current end. RegistryErrors: `invalid_request` with the place,
-   * for a cursor of another tenant, subscriber or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
-   * `revision_not_reached` if a replica of the database is behind the cursor.
-   */
-  open(scope: FeedScope, cursor: string | undefined, place: string): Promise<Reader>;
-}
-
-export interface Reader {
-  /** The next page, empty at the end. Rejects with `cursor_too_old` or `cursor_of_other_history`. */
-  read(limit: number): Promise<Page>;
-  /**
-   * Resolves to true when there is something to read, and to false after the time or when the signal fires.
-   */
-  wait(milliseconds: number, signal: AbortSignal): Promise<boolean>;
-  /** The current position. */
-  cursor(): string;
-  revision(): string;
-}
+import { Ring, type RingLimits } from './ring.js';
 
 export interface Page {
   changes: readonly TextOfChange[];
@@ -58,59 +29,89 @@ interface FeedSettings {
   onPage: (source: 'memory' | 'log', changes: number) => void;
 }
 
+type Wake = (before: bigint) => void;
+
 /** The size of one read of the log; some changes are large. */
 const maxOfLog = { rows: 500, bytes: 262_144 };
 /** For a position that another process has already issued. */
 const longestWaitMs = 5_000;
 
-export function createFeed({ follower, query, isStandby, memory, onPage }: FeedSettings): Feed {
-  const ring = createRing(memory);
-  /** The history of the ring. */
-  let ringEpoch: string | undefined;
+/**
+ * The log as senders read it. The latest changes are in memory, as the follower applied them, and cost no query.
+ * Readers that are further behind read pages of the log. A reader only moves forward, and never skips a change of its
+ * scope.
+ *
+ * A subscriber reads the changes of its own subscriptions. Each carries their present status, from the database, instead
+ * of the state that senders get.
+ */
+export class Feed {
+  readonly #settings: FeedSettings;
+  readonly ring: Ring;
+  /** Of the ring. */
+  #epoch: string | undefined;
   /** How often the log was set back: each time begins another history, without a new epoch. */
-  let setBacks = 0;
+  #setBacks = 0;
   /** For readers of the whole tenant, and for readers of one origin, whose cursors differ. */
-  const texts = {
+  readonly #texts = {
     tenant: new WeakMap<LoggedChange, TextOfChange>(),
     origin: new WeakMap<LoggedChange, TextOfChange>(),
   };
   /** Readers that wait at the end, by `audienceOf`. Each is called with the position before the change that wakes it. */
-  const waiting = new Map<string, Set<(before: bigint) => void>>();
+  readonly #waiting = new Map<string, Set<Wake>>();
 
-  follower.subscribe((changes, after) => {
-    const present = follower.bounds()?.epoch;
-    const isOther = present !== ringEpoch || after !== ring.end;
-    if (after < ring.end) setBacks += 1;
-    if (isOther) ring.reset(after);
-    ringEpoch = present;
-    ring.append(changes);
-    for (const audience of isOther ? [...waiting.keys()] : audiencesOf(changes)) {
-      const readers = waiting.get(audience);
-      waiting.delete(audience);
-      readers?.forEach((wake) => wake(isOther ? 0n : after));
+  constructor(settings: FeedSettings) {
+    this.#settings = settings;
+    this.ring = new Ring(settings.memory);
+    settings.follower.subscribe((changes, after) => this.#append(changes, after));
+  }
+
+  /**
+   * A reader that continues from a cursor, or from the current end. RegistryErrors: `invalid_request` with the place,
+   * for a cursor of another tenant, subscriber or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
+   * `revision_not_reached` if a replica of the database is behind the cursor.
+   */
+  async open(scope: FeedScope, cursor: string | undefined, place: string): Promise<Reader> {
+    const { follower, query, isStandby, onPage } = this.#settings;
+    const { epoch, secret } = this.bounds();
+    if (cursor === undefined) return new Reader(this, query, onPage, scope, { epoch, position: this.ring.end });
+    const own = readCursor(secret, scope, cursor);
+    if (own === undefined) throw unknownCursor(place);
+    if (own === 'of_other_origin') throw cursorOfOtherOrigin(place);
+    // A process that is ahead of this one may have issued the cursor.
+    if (own.epoch !== epoch || own.position > this.ring.end) await follower.catchUp();
+    if (isStandby && own.epoch === this.bounds().epoch && own.position > this.ring.end) {
+      if (!(await follower.waitFor(own.position, longestWaitMs))) throw notReached();
     }
-  });
+    const present = this.bounds();
+    if (own.epoch !== present.epoch || own.position > this.ring.end) throw otherHistory();
+    if (own.position < present.horizon) throw tooOld();
+    return new Reader(this, query, onPage, scope, own);
+  }
 
-  function bounds() {
-    const present = follower.bounds();
+  get history() {
+    return { epoch: this.#epoch, setBacks: this.#setBacks };
+  }
+
+  bounds() {
+    const present = this.#settings.follower.bounds();
     if (present !== undefined) return present;
     throw indexLoading();
   }
 
-  function textOf(change: LoggedChange, scope: FeedScope): TextOfChange {
-    const made = scope.origin === undefined ? texts.tenant : texts.origin;
-    const known = made.get(change);
-    if (known !== undefined) return known;
-    const { epoch, secret } = bounds();
-    const text = textWith(change, writeCursor(secret, scope, { epoch, position: change.position }), change.state);
-    made.set(change, text);
-    return text;
+  /** The state that every sender gets, on request with the present statuses behind it. */
+  async textsOf(changes: readonly LoggedChange[], scope: FeedScope): Promise<TextOfChange[]> {
+    if (!scope.withStatus) return changes.map((change) => this.#textOf(change, scope));
+    const statuses = await readStatuses(this.#settings.query, changes, scope);
+    return changes.map((change, place) => {
+      const text = this.#textOf(change, scope);
+      return { ...text, json: `${text.json.slice(0, -1)},"subscriptions":${JSON.stringify(statuses[place] ?? [])}}` };
+    });
   }
 
   /** Made for each reader: the status is the present one. */
-  async function ownTexts(changes: readonly LoggedChange[], scope: OwnScope): Promise<TextOfChange[]> {
-    const statuses = await readStatuses(query, changes, scope);
-    const { epoch, secret } = bounds();
+  async ownTextsOf(changes: readonly LoggedChange[], scope: OwnScope): Promise<TextOfChange[]> {
+    const statuses = await readStatuses(this.#settings.query, changes, scope);
+    const { epoch, secret } = this.bounds();
     return changes.map((change, place) => {
       const { position, kind } = change;
       const own =
@@ -122,115 +123,147 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     });
   }
 
-  /** The state that every sender gets, on request with the present statuses behind it. */
-  async function textsOf(changes: readonly LoggedChange[], scope: FeedScope): Promise<TextOfChange[]> {
-    if (!scope.withStatus) return changes.map((change) => textOf(change, scope));
-    const statuses = await readStatuses(query, changes, scope);
-    return changes.map((change, place) => {
-      const text = textOf(change, scope);
-      return { ...text, json: `${text.json.slice(0, -1)},"subscriptions":${JSON.stringify(statuses[place] ?? [])}}` };
+  /** Calls back at the next change of the scope, unless the returned function is called before. */
+  atNext(scope: FeedScope, wake: Wake): () => void {
+    const audience = audienceOf(scope);
+    const readers = this.#waiting.get(audience) ?? new Set();
+    this.#waiting.set(audience, readers.add(wake));
+    return () => {
+      readers.delete(wake);
+      if (readers.size === 0 && this.#waiting.get(audience) === readers) this.#waiting.delete(audience);
+    };
+  }
+
+  #append(changes: readonly LoggedChange[], after: bigint): void {
+    const present = this.#settings.follower.bounds()?.epoch;
+    const isOther = present !== this.#epoch || after !== this.ring.end;
+    if (after < this.ring.end) this.#setBacks += 1;
+    if (isOther) this.ring.reset(after);
+    this.#epoch = present;
+    this.ring.append(changes);
+    for (const audience of isOther ? [...this.#waiting.keys()] : audiencesOf(changes)) {
+      const readers = this.#waiting.get(audience);
+      this.#waiting.delete(audience);
+      readers?.forEach((wake) => wake(isOther ? 0n : after));
+    }
+  }
+
+  #textOf(change: LoggedChange, scope: FeedScope): TextOfChange {
+    const made = scope.origin === undefined ? this.#texts.tenant : this.#texts.origin;
+    const known = made.get(change);
+    if (known !== undefined) return known;
+    const { epoch, secret } = this.bounds();
+    const text = textWith(change, writeCursor(secret, scope, { epoch, position: change.position }), change.state);
+    made.set(change, text);
+    return text;
+  }
+}
+
+/** One position in the feed. */
+export class Reader {
+  readonly #feed: Feed;
+  readonly #query: Query;
+  readonly #onPage: FeedSettings['onPage'];
+  readonly #scope: FeedScope;
+  readonly #epoch: string;
+  #position: bigint;
+  readonly #setBacks: number;
+
+  constructor(feed: Feed, query: Query, onPage: FeedSettings['onPage'], scope: FeedScope, from: Place) {
+    this.#feed = feed;
+    this.#query = query;
+    this.#onPage = onPage;
+    this.#scope = scope;
+    this.#epoch = from.epoch;
+    this.#position = from.position;
+    this.#setBacks = feed.history.setBacks;
+  }
+
+  /** The next page, empty at the end. Rejects with `cursor_too_old` or `cursor_of_other_history`. */
+  async read(limit: number): Promise<Page> {
+    const { subscriber } = this.#scope;
+    if (subscriber !== undefined) return this.#readOwn(limit, { ...this.#scope, subscriber });
+    const { ring } = this.#feed;
+    this.#check(this.#feed.bounds());
+    if (this.#position >= ring.from) {
+      const page = ring.read(this.#scope, this.#position, limit);
+      const changes = await this.#feed.textsOf(page.changes, this.#scope);
+      this.#goTo(page.position);
+      this.#onPage('memory', page.changes.length);
+      return { changes, isMore: this.#position < ring.end };
+    }
+    const { from } = ring;
+    const limits = { ...maxOfLog, rows: Math.min(limit, maxOfLog.rows) };
+    const page = await readLog(this.#query, this.#position, limits, this.#scope);
+    this.#check(page.bounds);
+    // A log that ends before a position that was already read is another log.
+    if (page.end < from) throw otherHistory();
+    const { isMore } = page;
+    const changes = await this.#feed.textsOf(page.changes, this.#scope);
+    this.#goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? this.#position);
+    this.#onPage('log', page.changes.length);
+    return { changes, isMore: isMore && this.#position < page.end };
+  }
+
+  /**
+   * Resolves to true when there is something to read, and to false after the time or when the signal fires.
+   */
+  wait(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      if (this.#position < this.#feed.ring.end || signal.aborted) return resolve(!signal.aborted);
+      const end = (isThere: boolean) => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abort);
+        leave();
+        // Not called so far, so there was no change for it.
+        if (!isThere && this.#epoch === this.#feed.history.epoch) this.#goTo(this.#feed.ring.end);
+        resolve(isThere);
+      };
+      const abort = () => end(false);
+      const leave = this.#feed.atNext(this.#scope, (before) => {
+        this.#goTo(before);
+        end(true);
+      });
+      const timer = setTimeout(end, milliseconds, false);
+      signal.addEventListener('abort', abort);
     });
   }
 
-  function createReader(scope: FeedScope, own: { epoch: string; position: bigint }): Reader {
-    const audience = audienceOf(scope);
-    const known = setBacks;
-    const goTo = (position: bigint) => {
-      if (position > own.position) own.position = position;
-    };
-    const check = (now: { epoch: string; horizon: bigint }) => {
-      if (now.epoch !== own.epoch || known !== setBacks) throw otherHistory();
-      if (own.position < now.horizon) throw tooOld();
-    };
-    async function readOwn(limit: number, whose: OwnScope): Promise<Page> {
-      check(bounds());
-      const { from, end } = ring;
-      const isInMemory = own.position >= from;
-      const maxRows = Math.min(limit, maxOfLog.rows);
-      const page = isInMemory
-        ? { ...ring.read(whose, own.position, maxRows), end }
-        : await readOwnLog(query, own.position, maxRows, whose);
-      if ('bounds' in page) check(page.bounds);
-      if (page.end < from) throw otherHistory();
-      const changes = await ownTexts(page.changes, whose);
-      // Not before: if the query fails, the reader reads these changes again.
-      goTo(page.position);
-      onPage(isInMemory ? 'memory' : 'log', changes.length);
-      return { changes, isMore: own.position < page.end };
-    }
-
-    return {
-      async read(limit) {
-        const { subscriber } = scope;
-        if (subscriber !== undefined) return readOwn(limit, { ...scope, subscriber });
-        check(bounds());
-        if (own.position >= ring.from) {
-          const page = ring.read(scope, own.position, limit);
-          const changes = await textsOf(page.changes, scope);
-          goTo(page.position);
-          onPage('memory', page.changes.length);
-          return { changes, isMore: own.position < ring.end };
-        }
-        const { from } = ring;
-        const limits = { ...maxOfLog, rows: Math.min(limit, maxOfLog.rows) };
-        const page = await readLog(query, own.position, limits, scope);
-        check(page.bounds);
-        // A log that ends before a position that was already read is another log.
-        if (page.end < from) throw otherHistory();
-        const { isMore } = page;
-        const changes = await textsOf(page.changes, scope);
-        goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? own.position);
-        onPage('log', page.changes.length);
-        return { changes, isMore: isMore && own.position < page.end };
-      },
-
-      wait: (milliseconds, signal) =>
-        new Promise((resolve) => {
-          if (own.position < ring.end || signal.aborted) return resolve(!signal.aborted);
-          const readers = waiting.get(audience) ?? new Set();
-          waiting.set(audience, readers.add(wake));
-          const timer = setTimeout(end, milliseconds, false);
-          signal.addEventListener('abort', abort);
-          function end(isThere: boolean) {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', abort);
-            readers.delete(wake);
-            if (readers.size === 0 && waiting.get(audience) === readers) waiting.delete(audience);
-            // Not called so far, so there was no change for it.
-            if (!isThere && own.epoch === ringEpoch) goTo(ring.end);
-            resolve(isThere);
-          }
-          function abort() {
-            end(false);
-          }
-          function wake(before: bigint) {
-            goTo(before);
-            end(true);
-          }
-        }),
-      cursor: () => writeCursor(bounds().secret, scope, own),
-      revision: () => String(own.position),
-    };
+  /** The current position. */
+  cursor(): string {
+    return writeCursor(this.#feed.bounds().secret, this.#scope, { epoch: this.#epoch, position: this.#position });
   }
 
-  return {
-    async open(scope, cursor, place) {
-      const { epoch, secret } = bounds();
-      if (cursor === undefined) return createReader(scope, { epoch, position: ring.end });
-      const own = readCursor(secret, scope, cursor);
-      if (own === undefined) throw unknownCursor(place);
-      if (own === 'of_other_origin') throw cursorOfOtherOrigin(place);
-      // A process that is ahead of this one may have issued the cursor.
-      if (own.epoch !== epoch || own.position > ring.end) await follower.catchUp();
-      if (isStandby && own.epoch === bounds().epoch && own.position > ring.end) {
-        if (!(await follower.waitFor(own.position, longestWaitMs))) throw notReached();
-      }
-      const present = bounds();
-      if (own.epoch !== present.epoch || own.position > ring.end) throw otherHistory();
-      if (own.position < present.horizon) throw tooOld();
-      return createReader(scope, own);
-    },
-  };
+  revision(): string {
+    return String(this.#position);
+  }
+
+  async #readOwn(limit: number, scope: OwnScope): Promise<Page> {
+    this.#check(this.#feed.bounds());
+    const { ring } = this.#feed;
+    const { from, end } = ring;
+    const isInMemory = this.#position >= from;
+    const maxRows = Math.min(limit, maxOfLog.rows);
+    const page = isInMemory
+      ? { ...ring.read(scope, this.#position, maxRows), end }
+      : await readOwnLog(this.#query, this.#position, maxRows, scope);
+    if ('bounds' in page) this.#check(page.bounds);
+    if (page.end < from) throw otherHistory();
+    const changes = await this.#feed.ownTextsOf(page.changes, scope);
+    // Not before: if the query fails, the reader reads these changes again.
+    this.#goTo(page.position);
+    this.#onPage(isInMemory ? 'memory' : 'log', changes.length);
+    return { changes, isMore: this.#position < page.end };
+  }
+
+  #goTo(position: bigint): void {
+    if (position > this.#position) this.#position = position;
+  }
+
+  #check(now: LogBounds): void {
+    if (now.epoch !== this.#epoch || this.#setBacks !== this.#feed.history.setBacks) throw otherHistory();
+    if (this.#position < now.horizon) throw tooOld();
+  }
 }
 
 function textWith(change: LoggedChange, cursor: string, state: string | null): TextOfChange {

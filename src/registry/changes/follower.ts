@@ -14,48 +14,6 @@ import {
 } from './log.js';
 import type { Query } from '../storage/sql.js';
 
-/**
- * Keeps a replica of the registry in this process: loads it from a snapshot at a position, then applies the changes
- * after that, in order.
- *
- *   loading    no position yet; retried until it works
- *   following  at a position; requests are answered from the replica, also while the database is unavailable
- *   reloading  following, while a new replica is loaded to replace this one, which cannot continue: changes after its
- *              position were deleted, the log was set back, or the database has another history since a failover
- *
- * Positions become visible in order (see append_changes), so a snapshot contains every change up to its highest
- * position.
- */
-export interface Follower {
-  /** Loads, then follows until the signal fires. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Applies everything that was committed before this call; loads the replica first if necessary. */
-  catchUp(): Promise<void>;
-  /** Wakes the loop unless it has reached this position; only a hint. */
-  wake(position?: bigint): void;
-  /** Resolves to true when this position is applied, to false after the time. */
-  waitFor(position: bigint, timeoutMs: number): Promise<boolean>;
-  /**
-   * Calls back with applied changes and the position right before them, in order; without changes after a new replica
-   * was loaded at that position.
-   */
-  subscribe(listener: Listener): void;
-  /** The database may be another one: the next read first checks its history. Only a hint. */
-  distrust(): void;
-  /** Milliseconds since 1970 by the database's clock, which expires grants; by the machine's until that is known. */
-  now(): number;
-  /** Undefined while loading. Do not keep it: it may be replaced. */
-  replica(): Replica | undefined;
-  /** Undefined while loading. */
-  position(): bigint | undefined;
-  /** Undefined while loading. */
-  bounds(): (LogBounds & { secret: Buffer }) | undefined;
-  /** Time since the log was last read to its end; Infinity while loading. */
-  secondsBehind(): number;
-  /** How long reads have been failing although the database responds; 0 if they work. */
-  secondsFailing(): number;
-}
-
 type Listener = (changes: readonly LoggedChange[], after: bigint) => void;
 
 interface FollowerSettings {
@@ -73,158 +31,219 @@ interface Loaded extends LogBounds {
 
 const pageLimits = { rows: 1_000, bytes: 8_388_608 };
 
-export function createFollower({ database, createReplica, pollMs, onFault }: FollowerSettings): Follower {
-  let loaded: Loaded | undefined;
-  let readAt = -Infinity;
-  let failsSince: number | undefined;
+/**
+ * Keeps a replica of the registry in this process: loads it from a snapshot at a position, then applies the changes
+ * after that, in order.
+ *
+ *   loading    no position yet; retried until it works
+ *   following  at a position; requests are answered from the replica, also while the database is unavailable
+ *   reloading  following, while a new replica is loaded to replace this one, which cannot continue: changes after its
+ *              position were deleted, the log was set back, or the database has another history since a failover
+ *
+ * Positions become visible in order (see append_changes), so a snapshot contains every change up to its highest
+ * position.
+ */
+export class Follower {
+  readonly #settings: FollowerSettings;
+  #loaded: Loaded | undefined;
+  #readAt = -Infinity;
+  #failsSince: number | undefined;
   /** Milliseconds from the monotonic clock of this process to the database's clock. */
-  let aheadMs = performance.timeOrigin;
-  let reading: Promise<void> | undefined;
-  let queued: Promise<void> | undefined;
-  let isTrusted = false;
-  let isWoken = false;
-  let endPause = () => {};
-  const waiting = new Set<() => void>();
-  const listeners = new Set<Listener>();
-  const now = () => performance.now() + aheadMs;
-  const wake = () => {
-    isWoken = true;
-    endPause();
-  };
+  #aheadMs = performance.timeOrigin;
+  #reading: Promise<void> | undefined;
+  #queued: Promise<void> | undefined;
+  #isTrusted = false;
+  #isWoken = false;
+  #endPause = () => {};
+  readonly #waiting = new Set<() => void>();
+  readonly #listeners = new Set<Listener>();
 
-  function apply(to: Loaded, changes: readonly LoggedChange[]): void {
-    for (const change of changes) applyChange(to.replica, change, onFault);
-    const after = to.position;
-    to.position = changes.at(-1)?.position ?? after;
-    if (changes.length > 0) for (const listener of listeners) listener(changes, after);
+  constructor(settings: FollowerSettings) {
+    this.#settings = settings;
   }
 
-  async function load(): Promise<void> {
-    loaded = await database.snapshot(async (snapshot) => {
+  /** Loads, then follows until the signal fires. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // Before the work: a wake-up during it skips the pause that follows.
+      this.#isWoken = false;
+      try {
+        await this.catchUp();
+      } catch (error) {
+        if (!signal.aborted) this.#settings.onFault(error);
+      }
+      if (!this.#isWoken) await this.#pause(signal);
+    }
+  }
+
+  /**
+   * Applies everything that was committed before this call; loads the replica first if necessary. One read at a time: a
+   * call during a read waits for the next one, which starts after the call.
+   */
+  catchUp(): Promise<void> {
+    if (this.#reading === undefined) {
+      this.#reading = this.#read()
+        .then(() => void (this.#failsSince = undefined))
+        .catch((error: unknown) => {
+          this.#isTrusted = false;
+          this.#failsSince = asUnavailable(error) === error ? (this.#failsSince ?? performance.now()) : undefined;
+          throw error;
+        })
+        .finally(() => (this.#reading = undefined));
+      return this.#reading;
+    }
+    this.#queued ??= this.#reading
+      .catch(() => undefined)
+      .then(() => {
+        this.#queued = undefined;
+        return this.catchUp();
+      });
+    return this.#queued;
+  }
+
+  /** Wakes the loop unless it has reached this position; only a hint. */
+  wake(position?: bigint): void {
+    if (position === undefined) return this.#wake();
+    // A change of this process is often read before its notification arrives.
+    setImmediate(() => {
+      if (!this.#isAt(position)) this.#wake();
+    });
+  }
+
+  /** Resolves to true when this position is applied, to false after the time. */
+  waitFor(position: bigint, timeoutMs: number): Promise<boolean> {
+    if (this.#isAt(position)) return Promise.resolve(true);
+    this.#wake();
+    return new Promise((resolve) => {
+      const end = (result: boolean) => {
+        clearTimeout(timer);
+        this.#waiting.delete(check);
+        resolve(result);
+      };
+      const check = () => this.#isAt(position) && end(true);
+      const timer = setTimeout(() => end(this.#isAt(position)), timeoutMs);
+      this.#waiting.add(check);
+    });
+  }
+
+  /**
+   * Calls back with applied changes and the position right before them, in order; without changes after a new replica
+   * was loaded at that position.
+   */
+  subscribe(listener: Listener): void {
+    this.#listeners.add(listener);
+  }
+
+  /** The database may be another one: the next read first checks its history. Only a hint. */
+  distrust(): void {
+    this.#isTrusted = false;
+    this.#wake();
+  }
+
+  /** Milliseconds since 1970 by the database's clock, which expires grants; by the machine's until that is known. */
+  readonly now = (): number => performance.now() + this.#aheadMs;
+
+  /** Undefined while loading. Do not keep it: it may be replaced. */
+  replica(): Replica | undefined {
+    return this.#loaded?.replica;
+  }
+
+  /** Undefined while loading. */
+  position(): bigint | undefined {
+    return this.#loaded?.position;
+  }
+
+  /** Undefined while loading. */
+  bounds(): (LogBounds & { secret: Buffer }) | undefined {
+    return this.#loaded;
+  }
+
+  /** Time since the log was last read to its end; Infinity while loading. */
+  secondsBehind(): number {
+    return (performance.now() - this.#readAt) / 1_000;
+  }
+
+  /** How long reads have been failing although the database responds; 0 if they work. */
+  secondsFailing(): number {
+    return this.#failsSince === undefined ? 0 : (performance.now() - this.#failsSince) / 1_000;
+  }
+
+  async #read(): Promise<void> {
+    const { query } = this.#settings.database;
+    if (!this.#isTrusted) {
+      this.#isTrusted = true;
+      await recordHistory(query);
+    }
+    const loaded = this.#loaded;
+    if (loaded === undefined) return this.#load();
+    for (let isMore = true; isMore;) {
+      const from = loaded.position;
+      const page = await readLog(query, from, pageLimits);
+      const { bounds, end, changes, now } = page;
+      if (bounds.epoch !== loaded.epoch || bounds.horizon > from) return this.#load();
+      // A log that ends before the last position that was read was set back.
+      if (end < from) return this.#load();
+      this.#aheadMs = now - performance.now();
+      loaded.horizon = bounds.horizon;
+      this.#apply(loaded, changes);
+      ({ isMore } = page);
+    }
+    this.#noteRead();
+  }
+
+  async #load(): Promise<void> {
+    const { database, createReplica, onFault } = this.#settings;
+    const loaded = await database.snapshot(async (snapshot) => {
       const { query } = snapshot;
-      const { now: databaseNow, ...end } = await readEnd(query);
-      aheadMs = databaseNow - performance.now();
-      const replica = createReplica(now);
+      const { now, ...end } = await readEnd(query);
+      this.#aheadMs = now - performance.now();
+      const replica = createReplica(this.now);
       const owners = await readOwners(query);
       for await (const { kind, states } of readStates(snapshot)) {
         putStates(replica, kind, states, (name) => owners.get(name) ?? '', onFault);
       }
       return { ...end, replica };
     });
-    readAt = performance.now();
-    for (const listener of listeners) listener([], loaded.position);
-    for (const check of waiting) check();
+    this.#loaded = loaded;
+    for (const listener of this.#listeners) listener([], loaded.position);
+    this.#noteRead();
   }
 
-  async function read(): Promise<void> {
-    if (!isTrusted) {
-      isTrusted = true;
-      await recordHistory(database.query);
-    }
-    if (loaded === undefined) return load();
-    for (let isMore = true; isMore;) {
-      const from = loaded.position;
-      const page = await readLog(database.query, from, pageLimits);
-      const { bounds, end, changes, now: databaseNow } = page;
-      if (bounds.epoch !== loaded.epoch || bounds.horizon > from) return load();
-      // A log that ends before the last position that was read was set back.
-      if (end < from) return load();
-      aheadMs = databaseNow - performance.now();
-      loaded.horizon = bounds.horizon;
-      apply(loaded, changes);
-      ({ isMore } = page);
-    }
-    readAt = performance.now();
-    for (const check of waiting) check();
+  #apply(to: Loaded, changes: readonly LoggedChange[]): void {
+    for (const change of changes) applyChange(to.replica, change, this.#settings.onFault);
+    const after = to.position;
+    to.position = changes.at(-1)?.position ?? after;
+    if (changes.length > 0) for (const listener of this.#listeners) listener(changes, after);
   }
 
-  /** One read at a time. A call during a read waits for the next one, which starts after the call. */
-  function catchUp(): Promise<void> {
-    if (reading === undefined) {
-      reading = read()
-        .then(() => void (failsSince = undefined))
-        .catch((error: unknown) => {
-          isTrusted = false;
-          failsSince = asUnavailable(error) === error ? (failsSince ?? performance.now()) : undefined;
-          throw error;
-        })
-        .finally(() => (reading = undefined));
-      return reading;
-    }
-    queued ??= reading
-      .catch(() => undefined)
-      .then(() => {
-        queued = undefined;
-        return catchUp();
-      });
-    return queued;
+  #noteRead(): void {
+    this.#readAt = performance.now();
+    for (const check of this.#waiting) check();
+  }
+
+  #isAt(position: bigint): boolean {
+    return this.#loaded !== undefined && this.#loaded.position >= position;
+  }
+
+  #wake(): void {
+    this.#isWoken = true;
+    this.#endPause();
   }
 
   /** Without the promise version of setTimeout, whose overhead is larger than the pause is worth. */
-  function pause(signal: AbortSignal): Promise<void> {
+  #pause(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      endPause = () => {
+      const end = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', endPause);
+        signal.removeEventListener('abort', end);
         resolve();
       };
-      const timer = setTimeout(endPause, pollMs);
-      signal.addEventListener('abort', endPause);
-      if (signal.aborted) endPause();
+      this.#endPause = end;
+      const timer = setTimeout(end, this.#settings.pollMs);
+      signal.addEventListener('abort', end);
+      if (signal.aborted) end();
     });
   }
-
-  return {
-    async run(signal) {
-      while (!signal.aborted) {
-        // Before the work: a wake-up during it skips the pause that follows.
-        isWoken = false;
-        try {
-          await catchUp();
-        } catch (error) {
-          if (!signal.aborted) onFault(error);
-        }
-        if (!isWoken) await pause(signal);
-      }
-    },
-    catchUp,
-
-    wake(position) {
-      if (position === undefined) return wake();
-      // A change of this process is often read before its notification arrives.
-      setImmediate(() => {
-        if (loaded === undefined || loaded.position < position) wake();
-      });
-    },
-
-    waitFor(wanted, timeoutMs) {
-      const isThere = () => loaded !== undefined && loaded.position >= wanted;
-      if (isThere()) return Promise.resolve(true);
-      wake();
-      return new Promise((resolve) => {
-        const end = (result: boolean) => {
-          clearTimeout(timer);
-          waiting.delete(check);
-          resolve(result);
-        };
-        const check = () => isThere() && end(true);
-        const timer = setTimeout(() => end(isThere()), timeoutMs);
-        waiting.add(check);
-      });
-    },
-
-    subscribe: (listener) => void listeners.add(listener),
-    distrust() {
-      isTrusted = false;
-      wake();
-    },
-    now,
-    replica: () => loaded?.replica,
-    position: () => loaded?.position,
-    bounds: () => loaded,
-    secondsBehind: () => (performance.now() - readAt) / 1_000,
-    secondsFailing: () => (failsSince === undefined ? 0 : (performance.now() - failsSince) / 1_000),
-  };
 }
 
 /**

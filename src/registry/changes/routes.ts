@@ -6,7 +6,7 @@ import { ageHeader, type Call, type Handlers } from '../http/handler.js';
 import { parseOriginName } from '../../consent/origin-name.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import { auditRoutes } from './audit-routes.js';
-import { createFeed, type Page, type Reader } from './feed.js';
+import { Feed, type Page, type Reader } from './feed.js';
 import type { FeedScope } from './log.js';
 import { writeSnapshot, type Write } from './snapshot.js';
 
@@ -21,12 +21,12 @@ const awayMs = 2_000;
 
 export function routes(context: Context): Handlers<'getChanges' | 'getSnapshot' | 'getAudit'> {
   const { config, database, follower, freshness, metrics, readers, stopping } = context;
-  const feed = createFeed({
+  const feed = new Feed({
     follower,
     query: database.query,
     memory: feedMemory,
     isStandby: config.database.replicaUrl !== undefined,
-    onPage: metrics.feedPage,
+    onPage: (source, changes) => metrics.feedPage(source, changes),
   });
   const admit = (kind: 'stream' | 'poll', { tenant, subscriber }: FeedScope, signal: AbortSignal) =>
     readers.admit(subscriber === undefined ? kind : 'consumer', tenant, signal, subscriber);

@@ -32,24 +32,6 @@ export type CallbackOutcome = { origin: string; sink: string; isFirst: boolean }
   | { kind: 'refused'; grantedUntil: Date | undefined }
 );
 
-/**
- * What a webhook owner can do with a callback URL (webhook specification, section 4.1.3): before, during or after the
- * OPTIONS request, any number of times. The first decision counts; later calls return it as their outcome.
- * RegistryError `callback_unknown`, always the same, for a key that is wrong, expired or closed.
- */
-export interface Callbacks {
-  /** The open question, or the decision. Changes nothing. */
-  read(key: CallbackKey): Promise<OwnerQuestion | CallbackOutcome>;
-  /**
-   * RegistryError `callback_rate_malformed` for a malformed rate, `invalid_request` for a consent that names another
-   * origin (a receiver that compares by prefix posts the name that it knows), `blocked` under a block. Such calls grant nothing and leave the key
-   * valid. They are recorded, like calls with an expired or closed key.
-   */
-  grant(request: CallbackRequest): Promise<CallbackOutcome>;
-  /** Closes the handshake and, for a renewal, ends the grant that it would renew. */
-  refuse(key: CallbackKey, requestId: string): Promise<CallbackOutcome>;
-}
-
 interface CallbackSettings {
   database: Database;
   random: () => number;
@@ -57,25 +39,84 @@ interface CallbackSettings {
   onDecided: (decided: { tenant: string; origin: string; verdict: 'callback_granted' | 'refused_by_owner' }) => void;
 }
 
-export function createCallbacks({ database, random, onDecided }: CallbackSettings): Callbacks {
-  async function decide<T extends CallbackOutcome | Rejection>(
+/**
+ * What a webhook owner can do with a callback URL (webhook specification, section 4.1.3): before, during or after the
+ * OPTIONS request, any number of times. The first decision counts; later calls return it as their outcome.
+ * RegistryError `callback_unknown`, always the same, for a key that is wrong, expired or closed.
+ */
+export class Callbacks {
+  readonly #settings: CallbackSettings;
+
+  constructor(settings: CallbackSettings) {
+    this.#settings = settings;
+  }
+
+  /** The open question, or the decision. Changes nothing. */
+  async read(key: CallbackKey): Promise<OwnerQuestion | CallbackOutcome> {
+    const { sql } = this.#settings.database;
+    const called = await findByKey(sql, key);
+    const refusal = await refusalBefore(sql, called);
+    if (refusal !== undefined) return refusal;
+    if (whyClosed(called) !== undefined) throw callbackUnknown();
+    if (called.state === 'granted') return grantBefore(sql, called);
+    const { defaultRate } = await findOrigin(sql, called.tenant, called.origin);
+    return questionOf(sql, called, offeredRate(called) ?? defaultRate, (await liveGrant(sql, called))?.expiresAt);
+  }
+
+  /**
+   * RegistryError `callback_rate_malformed` for a malformed rate, `invalid_request` for a consent that names another
+   * origin (a receiver that compares by prefix posts the name that it knows), `blocked` under a block. Such calls grant
+   * nothing and leave the key valid. They are recorded, like calls with an expired or closed key.
+   */
+  async grant(request: CallbackRequest): Promise<CallbackOutcome> {
+    const outcome = await this.#decide(request, (tx, called) => this.#give(tx, called, request));
+    if ('error' in outcome) throw outcome.error;
+    return outcome;
+  }
+
+  /** Closes the handshake and, for a renewal, ends the grant that it would renew. */
+  refuse(key: CallbackKey, requestId: string): Promise<CallbackOutcome> {
+    return this.#decide(key, async (tx, called): Promise<CallbackOutcome> => {
+      const { sql } = tx;
+      const before = await refusalBefore(sql, called);
+      if (before !== undefined) return before;
+      if (whyClosed(called) !== undefined) throw callbackUnknown();
+      const refused = await sql.$executeRaw`
+        update handshake set state = 'refused', verdict = 'refused_by_owner', callbackopen = false, finishedat = now(),
+          lease = null, leaseduntil = null, waitinguntil = null
+        where id = ${called.id}::uuid and callbackopen and state not in ('granted', 'cancelled')`;
+      if (refused === 0) return grantBefore(sql, called);
+      const actor = callbackActor(called.tenant, requestId);
+      const { id, tenant, origin, sink, createdat: grantedBefore } = called;
+      tx.audit(actor, 'handshake.refused', targetOf(called), { handshake: id, verdict: 'refused_by_owner' });
+      const subscription = called.subscription ?? undefined;
+      tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription, reason: 'refused_by_owner' });
+      if (called.reason === 'renewal') {
+        await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'renewal_refused', grantedBefore }]);
+      }
+      const grantedUntil = (await liveGrant(sql, called))?.expiresAt;
+      return { kind: 'refused', origin, sink, isFirst: true, grantedUntil };
+    });
+  }
+
+  async #decide<T extends CallbackOutcome | Rejection>(
     key: CallbackKey,
     work: (tx: Transaction, called: OfferedHandshake) => Promise<T>,
   ): Promise<T> {
     // Anyone may call this, and guesses must not delay requests that need a transaction.
-    await findByKey(database.sql, key);
-    const { outcome, tenant } = await database.write(async (tx) => {
+    await findByKey(this.#settings.database.sql, key);
+    const { outcome, tenant } = await this.#settings.database.write(async (tx) => {
       const called = await findByKey(tx.sql, key, true);
       return { outcome: await work(tx, called), tenant: called.tenant };
     });
     if ('isFirst' in outcome && outcome.isFirst) {
       const verdict = outcome.kind === 'granted' ? 'callback_granted' : 'refused_by_owner';
-      onDecided({ tenant, origin: outcome.origin, verdict });
+      this.#settings.onDecided({ tenant, origin: outcome.origin, verdict });
     }
     return outcome;
   }
 
-  async function give(
+  async #give(
     tx: Transaction,
     called: OfferedHandshake,
     request: CallbackRequest,
@@ -109,7 +150,7 @@ export function createCallbacks({ database, random, onDecided }: CallbackSetting
       handshake: id,
       reference: undefined,
       lease: { seconds: origin.leaseSeconds },
-      jitter: random(),
+      jitter: this.#settings.random(),
     });
     // A revoked grant: the transaction rolls back, and the caller learns nothing.
     if (grant === undefined) throw callbackUnknown();
@@ -117,49 +158,6 @@ export function createCallbacks({ database, random, onDecided }: CallbackSetting
     const { allowedRate, expiresAt } = grant;
     return { kind: 'granted', origin: origin.name, sink, isFirst: true, allowedRate, expiresAt };
   }
-
-  return {
-    async read(key) {
-      const { sql } = database;
-      const called = await findByKey(sql, key);
-      const refusal = await refusalBefore(sql, called);
-      if (refusal !== undefined) return refusal;
-      if (whyClosed(called) !== undefined) throw callbackUnknown();
-      if (called.state === 'granted') return grantBefore(sql, called);
-      const { defaultRate } = await findOrigin(sql, called.tenant, called.origin);
-      return questionOf(sql, called, offeredRate(called) ?? defaultRate, (await liveGrant(sql, called))?.expiresAt);
-    },
-
-    async grant(request) {
-      const outcome = await decide(request, (tx, called) => give(tx, called, request));
-      if ('error' in outcome) throw outcome.error;
-      return outcome;
-    },
-
-    refuse(key, requestId) {
-      return decide(key, async (tx, called): Promise<CallbackOutcome> => {
-        const { sql } = tx;
-        const before = await refusalBefore(sql, called);
-        if (before !== undefined) return before;
-        if (whyClosed(called) !== undefined) throw callbackUnknown();
-        const refused = await sql.$executeRaw`
-          update handshake set state = 'refused', verdict = 'refused_by_owner', callbackopen = false, finishedat = now(),
-            lease = null, leaseduntil = null, waitinguntil = null
-          where id = ${called.id}::uuid and callbackopen and state not in ('granted', 'cancelled')`;
-        if (refused === 0) return grantBefore(sql, called);
-        const actor = callbackActor(called.tenant, requestId);
-        const { id, tenant, origin, sink, createdat: grantedBefore } = called;
-        tx.audit(actor, 'handshake.refused', targetOf(called), { handshake: id, verdict: 'refused_by_owner' });
-        const subscription = called.subscription ?? undefined;
-        tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription, reason: 'refused_by_owner' });
-        if (called.reason === 'renewal') {
-          await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'renewal_refused', grantedBefore }]);
-        }
-        const grantedUntil = (await liveGrant(sql, called))?.expiresAt;
-        return { kind: 'refused', origin, sink, isFirst: true, grantedUntil };
-      });
-    },
-  };
 }
 
 async function blockTargetOf(sql: Sql, { tenant, origin, sink, subscription }: OfferedHandshake): Promise<BlockTarget> {

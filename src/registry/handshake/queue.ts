@@ -9,29 +9,6 @@ import { cooldownOf } from './cooldown.js';
 import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from '../../consent/handshake.js';
 import type { RateWindows } from './rate-window.js';
 
-/**
- * The handshake rows as a queue: enqueue, claim, hand back. settle.ts writes the outcome of an attempt, close.ts ends
- * handshakes that are no longer needed.
- */
-export interface Queue {
-  /** As claimIn, in its own transaction. */
-  claim(limit: number, only?: readonly string[]): Promise<Claimed>;
-  /**
-   * due -> asking: claims due handshakes, and those whose owner died, and begins an attempt for each. Those over the
-   * limit of a rate window are postponed. `only` restricts the claim to these ids.
-   */
-  claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed>;
-  /** asking -> due: hands it back, to be sent later. Nothing was sent, so its attempt does not count. */
-  handBack(begun: Begun, afterMs: number, verdict: 'held_by_budget' | 'aborted' | 'blocked'): Promise<void>;
-  /**
-   * How late, in seconds, the oldest due handshake is that could be sent now, because its tenant and its host have a
-   * free place. Handshakes that wait for their own tenant or host say nothing about the registry.
-   */
-  lagSeconds(): Promise<number>;
-  /** True while it is in flight, or is due within that time. */
-  isOpen(id: string, withinMs: number): Promise<boolean>;
-}
-
 /** `held` were postponed, so that others may be next. */
 interface Claimed {
   begun: Begun[];
@@ -57,21 +34,37 @@ export function leaseSecondsFor(deadlineMs: number): number {
 
 const after = (now: number, ms: number) => new Date(now + ms);
 
-export function createQueue(settings: QueueSettings): Queue {
-  const { database, rateWindows, publicUrl, callbackSeconds, deadlineMs, inFlight } = settings;
-  const { sql: statements } = database;
-  const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
+/**
+ * The handshake rows as a queue: enqueue, claim, hand back. settle.ts writes the outcome of an attempt, close.ts ends
+ * handshakes that are no longer needed.
+ */
+export class Queue {
+  readonly #settings: QueueSettings;
 
-  async function claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed> {
+  constructor(settings: QueueSettings) {
+    this.#settings = settings;
+  }
+
+  /** As claimIn, in its own transaction. */
+  claim(limit: number, only?: readonly string[]): Promise<Claimed> {
+    return this.#settings.database.write(({ sql }) => this.claimIn(sql, limit, only));
+  }
+
+  /**
+   * due -> asking: claims due handshakes, and those whose owner died, and begins an attempt for each. Those over the
+   * limit of a rate window are postponed. `only` restricts the claim to these ids.
+   */
+  async claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed> {
     if (limit <= 0 || only?.length === 0) return { begun: [], held: 0 };
     // One claim at a time, so that the count in flight for a host and a tenant is right across all processes.
     await lockRegistry(sql, 'claims');
-    const rows = await choose(sql, inFlight, limit, only);
+    const rows = await choose(sql, this.#settings.inFlight, limit, only);
     if (rows.length === 0) return { begun: [], held: 0 };
     const questions = rows.map(({ id, tenant, sinkhost }) => ({ id, tenant, sinkHost: sinkhost }));
     const now = (await databaseTime(sql)).getTime();
-    const held = await rateWindows.admit(sql, questions, now);
+    const held = await this.#settings.rateWindows.admit(sql, questions, now);
     const lease = randomUUID();
+    const leaseMs = leaseSecondsFor(this.#settings.deadlineMs) * 1_000;
     const members = rows.map(({ id, askedrate, attempts, dueat, verdict }) => {
       const heldMs = held.get(id);
       return heldMs === undefined
@@ -97,13 +90,47 @@ export function createQueue(settings: QueueSettings): Queue {
     const claims = admitted.map((row) => ({
       claim: claimOf(row, lease),
       number: row.attempts + 1,
-      callbackUrl: row.offersnone ? undefined : publicUrl,
+      callbackUrl: row.offersnone ? undefined : this.#settings.publicUrl,
     }));
-    return { begun: await beginAttempts(sql, claims, now), held: held.size };
+    return { begun: await this.#beginAttempts(sql, claims, now), held: held.size };
+  }
+
+  /** asking -> due: hands it back, to be sent later. Nothing was sent, so its attempt does not count. */
+  async handBack(
+    { claim, attempt }: Begun,
+    afterMs: number,
+    verdict: 'held_by_budget' | 'aborted' | 'blocked',
+  ): Promise<void> {
+    // One statement: if the claim is no longer ours, the attempts are not either.
+    await this.#settings.database.sql.$executeRaw`
+      with back as (
+        update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
+          dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${cooldownOf(claim)}),
+          attempts = attempts - 1
+        where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'
+        returning id
+      )
+      delete from attempt where handshake in (select id from back) and number = ${attempt.number}`;
+  }
+
+  /**
+   * How late, in seconds, the oldest due handshake is that could be sent now, because its tenant and its host have a
+   * free place. Handshakes that wait for their own tenant or host say nothing about the registry.
+   */
+  lagSeconds(): Promise<number> {
+    return lagSeconds(this.#settings.database.sql, this.#settings.inFlight);
+  }
+
+  /** True while it is in flight, or is due within that time. */
+  async isOpen(id: string, withinMs: number): Promise<boolean> {
+    const rows = await this.#settings.database.sql.$queryRaw<unknown[]>`
+      select 1 from handshake h where id = ${id}::uuid and ${isWanted}
+        and (state = 'asking' or (state = 'due' and dueat <= now() + make_interval(secs => ${withinMs / 1_000}::float8)))`;
+    return rows.length > 0;
   }
 
   /** Records attempts before they are sent. An earlier attempt without an end died with its process. */
-  async function beginAttempts(
+  async #beginAttempts(
     sql: Sql,
     claims: Array<{ claim: Claim; number: number; callbackUrl: string | undefined }>,
     now: number,
@@ -125,7 +152,7 @@ export function createQueue(settings: QueueSettings): Queue {
         ? {}
         : {
             keyhash: Buffer.from(callbackKeyHash).toString('hex'),
-            expiresat: after(now, callbackSeconds * 1_000),
+            expiresat: after(now, this.#settings.callbackSeconds * 1_000),
           }),
     }));
     if (columns.length > 0) {
@@ -140,33 +167,6 @@ export function createQueue(settings: QueueSettings): Queue {
       return { claim, attempt };
     });
   }
-
-  return {
-    claim: (limit, only) => database.write(({ sql }) => claimIn(sql, limit, only)),
-    claimIn,
-
-    async handBack({ claim, attempt }, afterMs, verdict) {
-      // One statement: if the claim is no longer ours, the attempts are not either.
-      await statements.$executeRaw`
-        with back as (
-          update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
-            dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${cooldownOf(claim)}),
-            attempts = attempts - 1
-          where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'
-          returning id
-        )
-        delete from attempt where handshake in (select id from back) and number = ${attempt.number}`;
-    },
-
-    lagSeconds: () => lagSeconds(statements, inFlight),
-
-    async isOpen(id, withinMs) {
-      const rows = await statements.$queryRaw<unknown[]>`
-        select 1 from handshake h where id = ${id}::uuid and ${isWanted}
-          and (state = 'asking' or (state = 'due' and dueat <= now() + make_interval(secs => ${withinMs / 1_000}::float8)))`;
-      return rows.length > 0;
-    },
-  };
 }
 
 /** -> due: enqueues questions, due now or at the end of a cool-down. */

@@ -4,25 +4,6 @@ import type { Database } from '../storage/database.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, lockRegistry } from '../storage/transaction.js';
 
-/**
- * Limits the handshakes of one host, its registrable domain, its network and one tenant in any minute, across all
- * processes, with a sliding window for each. The registry must not flood a victim that has many names, that many
- * tenants name, or that one client asks again and again. A handshake over the limit waits; none is dropped.
- */
-export interface RateWindows {
-  /**
-   * Takes a place in all windows of each question, or in none if one of them is full: otherwise a crowd for one host,
-   * which returns each minute, would use up the tenant's limit. Returns the milliseconds to wait, by id, for those
-   * without a place. Call it under the lock on claims; `now` is the database's time.
-   */
-  admit(sql: Sql, questions: readonly AdmittedQuestion[], now: number): Promise<Map<string, number>>;
-  /**
-   * The same for the network that is about to be dialled, a /24 or a /48, in its own transaction: milliseconds to wait,
-   * or undefined for no wait.
-   */
-  admitNetwork({ write }: Pick<Database, 'write'>, network: string): Promise<number | undefined>;
-}
-
 interface AdmittedQuestion {
   id: string;
   tenant: string;
@@ -35,37 +16,55 @@ const sliceMs = 5_000;
 /** Prevents a busy loop while a slice is about to end. */
 const leastWaitMs = 500;
 
-/** @param perMinute handshakes of a host and of a tenant; a domain gets twice as many as a host, a network four times */
-export function createRateWindows({ perHost, perTenant }: { perHost: number; perTenant: number }): RateWindows {
-  function windowsOf({ tenant, sinkHost }: AdmittedQuestion): Window[] {
-    const domain = domainOf(sinkHost);
-    return [
-      { key: `tenant:${tenant}`, limit: perTenant },
-      { key: `host:${sinkHost}`, limit: perHost },
-      ...(domain === null ? [] : [{ key: `domain:${domain}`, limit: perHost * 2 }]),
-    ];
+/**
+ * Limits the handshakes of one host, its registrable domain, its network and one tenant in any minute, across all
+ * processes, with a sliding window for each. The registry must not flood a victim that has many names, that many
+ * tenants name, or that one client asks again and again. A handshake over the limit waits; none is dropped.
+ */
+export class RateWindows {
+  readonly #perHost: number;
+  readonly #perTenant: number;
+
+  /** The handshakes of a host and of a tenant in a minute; a domain gets twice as many as a host, a network four times. */
+  constructor({ perHost, perTenant }: { perHost: number; perTenant: number }) {
+    this.#perHost = perHost;
+    this.#perTenant = perTenant;
   }
 
-  return {
-    admit: (sql, questions, now) =>
-      admitAll(
-        sql,
-        questions.map((question) => ({ id: question.id, windows: windowsOf(question) })),
-        now,
-      ),
+  /**
+   * Takes a place in all windows of each question, or in none if one of them is full: otherwise a crowd for one host,
+   * which returns each minute, would use up the tenant's limit. Returns the milliseconds to wait, by id, for those
+   * without a place. Call it under the lock on claims; `now` is the database's time.
+   */
+  admit(sql: Sql, questions: readonly AdmittedQuestion[], now: number): Promise<Map<string, number>> {
+    const asked = questions.map((question) => ({ id: question.id, windows: this.#windowsOf(question) }));
+    return admitAll(sql, asked, now);
+  }
 
-    async admitNetwork({ write }, network) {
-      // On a developer's machine everything is in one network.
-      if (isLoopback(network)) return undefined;
-      const key = `network:${network}`;
-      const held = await write(async ({ sql }) => {
-        await lockRegistry(sql, key);
-        const now = (await databaseTime(sql)).getTime();
-        return admitAll(sql, [{ id: key, windows: [{ key, limit: perHost * 4 }] }], now);
-      });
-      return held.get(key);
-    },
-  };
+  /**
+   * The same for the network that is about to be dialled, a /24 or a /48, in its own transaction: milliseconds to wait,
+   * or undefined for no wait.
+   */
+  async admitNetwork({ write }: Pick<Database, 'write'>, network: string): Promise<number | undefined> {
+    // On a developer's machine everything is in one network.
+    if (isLoopback(network)) return undefined;
+    const key = `network:${network}`;
+    const held = await write(async ({ sql }) => {
+      await lockRegistry(sql, key);
+      const now = (await databaseTime(sql)).getTime();
+      return admitAll(sql, [{ id: key, windows: [{ key, limit: this.#perHost * 4 }] }], now);
+    });
+    return held.get(key);
+  }
+
+  #windowsOf({ tenant, sinkHost }: AdmittedQuestion): Window[] {
+    const domain = domainOf(sinkHost);
+    return [
+      { key: `tenant:${tenant}`, limit: this.#perTenant },
+      { key: `host:${sinkHost}`, limit: this.#perHost },
+      ...(domain === null ? [] : [{ key: `domain:${domain}`, limit: this.#perHost * 2 }]),
+    ];
+  }
 }
 
 interface Window {
@@ -86,9 +85,9 @@ async function admitAll(
   const keys = [...new Set(asked.flatMap(({ windows }) => windows).map(({ key }) => key))];
   const rows = await sql.$queryRaw<Array<{ key: string; taken: Taken }>>`
     select key, taken from rate_window where key = any (${keys}::text[]) and until > ${new Date(now)}::timestamptz`;
-  const counters = new Map(keys.map((key) => [key, createCounter({}, now)]));
-  for (const { key, taken } of rows) counters.set(key, createCounter(taken, now));
-  const counterOf = ({ key }: Window) => counters.get(key) as Counter;
+  const counters = new Map(keys.map((key) => [key, new Places({}, now)]));
+  for (const { key, taken } of rows) counters.set(key, new Places(taken, now));
+  const counterOf = ({ key }: Window) => counters.get(key) as Places;
   const held = new Map<string, number>();
   for (const { id, windows } of asked) {
     const waits = windows.map((window) => counterOf(window).waitMs(window.limit));
@@ -96,7 +95,7 @@ async function admitAll(
     if (full !== undefined) held.set(id, Math.max(full, leastWaitMs));
     else for (const window of windows) counterOf(window).take();
   }
-  const columns = [...counters].flatMap(([key, { changed }]) => changed().map((columns) => ({ key, ...columns })));
+  const columns = [...counters].flatMap(([key, places]) => places.changed().map((columns) => ({ key, ...columns })));
   if (columns.length > 0) {
     await sql.$executeRaw`
       insert into rate_window (key, taken, until)
@@ -107,48 +106,53 @@ async function admitAll(
   return held;
 }
 
-interface Counter {
+/**
+ * The places of a window. A slice counts in full until its end is a minute ago. So no minute, wherever it begins, exceeds
+ * the limit. A place is free again after 60 to 65 seconds.
+ */
+class Places {
+  readonly #now: number;
+  readonly #slices: Map<number, number>;
+  #total: number;
+  #isChanged = false;
+
+  constructor(before: Taken, now: number) {
+    this.#now = now;
+    this.#slices = new Map(
+      Object.entries(before)
+        .map(([slice, count]) => [Number(slice), count] as const)
+        .filter(([slice]) => freeAt(slice) > now)
+        .sort(([one], [other]) => one - other),
+    );
+    this.#total = [...this.#slices.values()].reduce((sum, count) => sum + count, 0);
+  }
+
   /** Milliseconds until a place is free; 0 if one is free now. */
-  waitMs(limit: number): number;
-  take(): void;
+  waitMs(limit: number): number {
+    let left = this.#total;
+    if (left < limit) return 0;
+    for (const [slice, count] of this.#slices) {
+      left -= count;
+      if (left < limit) return freeAt(slice) - this.#now;
+    }
+    return windowMs;
+  }
+
+  take(): void {
+    const present = Math.floor(this.#now / sliceMs);
+    this.#slices.set(present, (this.#slices.get(present) ?? 0) + 1);
+    this.#total += 1;
+    this.#isChanged = true;
+  }
+
   /** The columns to write, if a place was taken. */
-  changed(): Array<{ taken: Taken; until: Date }>;
+  changed(): Array<{ taken: Taken; until: Date }> {
+    if (!this.#isChanged) return [];
+    return [{ taken: Object.fromEntries(this.#slices), until: new Date(freeAt(Math.max(...this.#slices.keys()))) }];
+  }
 }
 
-/**
- * A slice counts in full until its end is a minute ago. So no minute, wherever it begins, exceeds the limit. A place is
- * free again after 60 to 65 seconds.
- */
-function createCounter(before: Taken, now: number): Counter {
-  const freeAt = (slice: number) => (slice + 1) * sliceMs + windowMs;
-  const present = Math.floor(now / sliceMs);
-  const slices = new Map(
-    Object.entries(before)
-      .map(([slice, count]) => [Number(slice), count] as const)
-      .filter(([slice]) => freeAt(slice) > now)
-      .sort(([one], [other]) => one - other),
-  );
-  let total = [...slices.values()].reduce((sum, count) => sum + count, 0);
-  let isChanged = false;
-  return {
-    waitMs(limit) {
-      let left = total;
-      if (left < limit) return 0;
-      for (const [slice, count] of slices) {
-        left -= count;
-        if (left < limit) return freeAt(slice) - now;
-      }
-      return windowMs;
-    },
-    take() {
-      slices.set(present, (slices.get(present) ?? 0) + 1);
-      total += 1;
-      isChanged = true;
-    },
-    changed: () =>
-      isChanged ? [{ taken: Object.fromEntries(slices), until: new Date(freeAt(Math.max(...slices.keys()))) }] : [],
-  };
-}
+const freeAt = (slice: number) => (slice + 1) * sliceMs + windowMs;
 
 /** The registrable domain of a host by the public suffix list, private suffixes included; null if it has none. */
 function domainOf(host: string): string | null {

@@ -5,7 +5,7 @@ import { parseRate } from '../../consent/rate.js';
 import { handshakeTexts } from '../../base/texts/handshakes.js';
 import { callbackUnknown } from './callback-consent.js';
 import { callbackPage, questionPage } from './callback-page.js';
-import { createCallbacks, type CallbackOutcome, type Callbacks } from './callback.js';
+import { Callbacks, type CallbackOutcome } from './callback.js';
 
 type CallbackOperation = 'grantByGet' | 'grantByPost';
 export type CallbackCall = Pick<
@@ -15,7 +15,7 @@ export type CallbackCall = Pick<
 
 export function routes({ counter, database }: Context): Handlers<CallbackOperation> {
   return callbackRoutes(
-    createCallbacks({
+    new Callbacks({
       database,
       random: Math.random,
       onDecided: ({ tenant, origin, verdict }) =>
@@ -28,7 +28,7 @@ export function routes({ counter, database }: Context): Handlers<CallbackOperati
  * GET and POST from programs grant (webhook specification, section 4.1.3). A client that prefers HTML is a person or a
  * mail scanner: it gets a page, and only the form on that page decides. HEAD never gets here.
  */
-export function callbackRoutes(callbacks: Callbacks) {
+export function callbackRoutes(callbacks: Pick<Callbacks, 'read' | 'grant' | 'refuse'>) {
   async function handle(call: CallbackCall): Promise<Answer<CallbackOperation>> {
     const { header, requestId, body: form } = call;
     if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {

@@ -8,23 +8,6 @@ import { blockedMs } from './next-move.js';
 import type { Queue } from './queue.js';
 import type { Settle } from './settle.js';
 
-/**
- * Sends handshakes: those that a request has just queued, immediately, and those that are due, by polling. Claim, send,
- * settle. No transaction is open during the request, and a response counts only while the claim is still ours.
- */
-export interface Worker {
-  /** Polls until the signal fires, then finishes what is in flight and hands back what gets no response in time. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Sends it now. Returns when it is settled, when the time is over or when a signal fires, whichever is first. */
-  attend(handshake: string, waitMs: number, signals: readonly AbortSignal[]): Promise<void>;
-  adopt: Adopt;
-  /** Runs until nothing is due and nothing is in flight. */
-  drain(): Promise<void>;
-  inFlight(): number;
-  /** Since the last poll that reached the database; Infinity before the first. */
-  secondsSincePoll(): number;
-}
-
 export interface WorkerSettings {
   queue: Queue;
   /** Milliseconds to wait before this network may be dialled; undefined for no wait. */
@@ -39,21 +22,139 @@ export interface WorkerSettings {
   onFault: (error: unknown, claim?: Claim) => void;
 }
 
-export function createWorker(settings: WorkerSettings): Worker {
-  const { queue, admitNetwork, request, settle, maxInFlight, pollMs, stopMs, onOutcome, onFault } = settings;
+/**
+ * Sends handshakes: those that a request has just queued, immediately, and those that are due, by polling. Claim, send,
+ * settle. No transaction is open during the request, and a response counts only while the claim is still ours.
+ */
+export class Worker {
+  readonly #settings: WorkerSettings;
   /** Handshakes in flight, by id, with their outcome. */
-  const running = new Map<string, Promise<Settled | undefined>>();
-  const claiming = new Set<Promise<unknown>>();
-  const giveUp = new AbortController();
-  // Every request in flight listens to it, and Node warns at more than ten listeners.
-  setMaxListeners(0, giveUp.signal);
-  let isStopping = false;
-  let polledAt = -Infinity;
+  readonly #running = new Map<string, Promise<Settled | undefined>>();
+  readonly #claiming = new Set<Promise<unknown>>();
+  readonly #giveUp = new AbortController();
+  #isStopping = false;
+  #polledAt = -Infinity;
 
-  async function converse(begun: Begun): Promise<Settled | undefined> {
+  constructor(settings: WorkerSettings) {
+    this.#settings = settings;
+    // Every request in flight listens to it, and Node warns at more than ten listeners.
+    setMaxListeners(0, this.#giveUp.signal);
+  }
+
+  /** Polls until the signal fires, then finishes what is in flight and hands back what gets no response in time. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { pollMs, stopMs, onFault } = this.#settings;
+    const [running, claiming] = [this.#running, this.#claiming];
+    while (!signal.aborted) {
+      const { begun, held } = await this.#claimDue().catch((error: unknown) => {
+        onFault(error);
+        return { begun: 0, held: 0 };
+      });
+      if (held > 0) continue;
+      // Wait until a place is free or the poll interval is over.
+      const anyWork = begun > 0 && running.size > 0 ? Promise.race(running.values()) : undefined;
+      await until(anyWork, { ms: pollMs, signals: [signal] });
+    }
+    this.#isStopping = true;
+    const timer = setTimeout(() => this.#giveUp.abort(), stopMs);
+    while (running.size + claiming.size > 0) await Promise.allSettled([...running.values(), ...claiming]);
+    clearTimeout(timer);
+  }
+
+  /** Sends it now. Returns when it is settled, when the time is over or when a signal fires, whichever is first. */
+  async attend(handshake: string, waitMs: number, signals: readonly AbortSignal[]): Promise<void> {
+    if (waitMs <= 0 || this.#isStopping) return;
+    const endAt = performance.now() + waitMs;
+    let isAskedHere = this.#running.has(handshake) || (await this.#claimOne(handshake));
+    // Another process may have claimed it, or none yet because its host is busy.
+    while (performance.now() < endAt && !signals.some(({ aborted }) => aborted)) {
+      const work = this.#running.get(handshake);
+      isAskedHere ||= work !== undefined;
+      const settled = await until(work, { ms: Math.min(work ? 500 : 100, endAt - performance.now()), signals });
+      if (settled?.state !== undefined && settled.state !== 'due') return;
+      // Settled, postponed for longer, or granted by the callback before the webhook responded.
+      if (!(await this.#settings.queue.isOpen(handshake, Math.max(endAt - performance.now(), 0)))) return;
+      // Sent and postponed: the next attempt is later than any client waits.
+      if (isAskedHere && !this.#running.has(handshake)) return;
+    }
+  }
+
+  readonly adopt: Adopt = async (work) => {
+    const adopting = work(this.#isStopping ? 0 : this.#free()).then(({ begun, result }) => {
+      this.#start(begun);
+      return result;
+    });
+    const settled = adopting.catch(() => undefined);
+    this.#claiming.add(settled);
+    return adopting.finally(() => this.#claiming.delete(settled));
+  };
+
+  /** Runs until nothing is due and nothing is in flight. */
+  async drain(): Promise<void> {
+    for (;;) {
+      const { begun, held } = await this.#claimDue();
+      if (begun + held + this.#running.size === 0) return;
+      await Promise.all(this.#running.values());
+    }
+  }
+
+  inFlight(): number {
+    return this.#running.size;
+  }
+
+  /** Since the last poll that reached the database; Infinity before the first. */
+  secondsSincePoll(): number {
+    return (performance.now() - this.#polledAt) / 1_000;
+  }
+
+  #free(): number {
+    return Math.max(this.#settings.maxInFlight - this.#running.size, 0);
+  }
+
+  /** Returns how many were claimed and how many were postponed. */
+  async #claimDue(): Promise<{ begun: number; held: number }> {
+    const free = this.#free();
+    const { begun, held } =
+      this.#isStopping || free === 0 ? { begun: [], held: 0 } : await this.#settings.queue.claim(free);
+    this.#polledAt = performance.now();
+    this.#start(begun);
+    return { begun: begun.length, held };
+  }
+
+  /** A stop waits for this claim too, so that it never has to expire. */
+  async #claimOne(handshake: string): Promise<boolean> {
+    if (this.#free() === 0) return false;
+    const work = this.#settings.queue.claim(1, [handshake]).then(({ begun }) => {
+      this.#start(begun);
+      return begun.length > 0;
+    });
+    this.#claiming.add(work);
+    return work.finally(() => this.#claiming.delete(work));
+  }
+
+  /**
+   * They count as in flight from now on, so that a stop waits for them, but start one tick later: the caller can send
+   * its next batch first. An internal error is logged; the claim expires and another process retries.
+   */
+  #start(all: readonly Begun[]): void {
+    for (const begun of all) {
+      const { claim } = begun;
+      const work = nextTick()
+        .then(() => this.#converse(begun))
+        .catch((error: unknown) => void this.#settings.onFault(error, claim))
+        .finally(() => {
+          // A process that was frozen longer than its claim may have sent it again, and that request is still in flight.
+          if (this.#running.get(claim.id) === work) this.#running.delete(claim.id);
+        });
+      this.#running.set(claim.id, work);
+    }
+  }
+
+  async #converse(begun: Begun): Promise<Settled | undefined> {
+    const { queue, request, admitNetwork, settle, onOutcome } = this.#settings;
     const { claim, attempt } = begun;
     const startedAt = performance.now();
-    if (giveUp.signal.aborted) {
+    if (this.#giveUp.signal.aborted) {
       await queue.handBack(begun, 0, 'aborted');
       return undefined;
     }
@@ -62,7 +163,7 @@ export function createWorker(settings: WorkerSettings): Worker {
       url: claim.sink,
       method: 'OPTIONS',
       headers: attempt.headers,
-      signal: giveUp.signal,
+      signal: this.#giveUp.signal,
       admit: async (network, address) => {
         isBlocked = isInNetworks(address, claim.blockedNetworks);
         return isBlocked ? blockedMs : admitNetwork(network);
@@ -74,104 +175,11 @@ export function createWorker(settings: WorkerSettings): Worker {
     }
     const settled = await settle(begun, reply);
     onOutcome(claim, settled, (performance.now() - startedAt) / 1_000);
-    if (settled.isDueNow && !isStopping) {
+    if (settled.isDueNow && !this.#isStopping) {
       // It reuses the place of this attempt.
       const { begun: again } = await queue.claim(1, [claim.id]);
-      again.forEach(start);
+      this.#start(again);
     }
     return settled;
   }
-
-  /**
-   * It counts as in flight from now on, so that a stop waits for it, but starts one tick later: the caller can send its
-   * next batch first. An internal error is logged; the claim expires and another process retries.
-   */
-  function start(begun: Begun): void {
-    const { claim } = begun;
-    const work = nextTick()
-      .then(() => converse(begun))
-      .catch((error: unknown) => void onFault(error, claim))
-      .finally(() => {
-        // A process that was frozen longer than its claim may have sent it again, and that request is still in flight.
-        if (running.get(claim.id) === work) running.delete(claim.id);
-      });
-    running.set(claim.id, work);
-  }
-
-  /** Returns how many were claimed and how many were postponed. */
-  async function claimDue(): Promise<{ begun: number; held: number }> {
-    const free = maxInFlight - running.size;
-    const { begun, held } = isStopping || free <= 0 ? { begun: [], held: 0 } : await queue.claim(free);
-    polledAt = performance.now();
-    begun.forEach(start);
-    return { begun: begun.length, held };
-  }
-
-  /** A stop waits for this claim too, so that it never has to expire. */
-  async function claimOne(handshake: string): Promise<boolean> {
-    if (running.size >= maxInFlight) return false;
-    const work = queue.claim(1, [handshake]).then(({ begun }) => {
-      begun.forEach(start);
-      return begun.length > 0;
-    });
-    claiming.add(work);
-    return work.finally(() => claiming.delete(work));
-  }
-
-  return {
-    async run(signal) {
-      while (!signal.aborted) {
-        const { begun, held } = await claimDue().catch((error: unknown) => {
-          onFault(error);
-          return { begun: 0, held: 0 };
-        });
-        if (held > 0) continue;
-        // Wait until a place is free or the poll interval is over.
-        const anyWork = begun > 0 && running.size > 0 ? Promise.race(running.values()) : undefined;
-        await until(anyWork, { ms: pollMs, signals: [signal] });
-      }
-      isStopping = true;
-      const timer = setTimeout(() => giveUp.abort(), stopMs);
-      while (running.size + claiming.size > 0) await Promise.allSettled([...running.values(), ...claiming]);
-      clearTimeout(timer);
-    },
-
-    async attend(handshake, waitMs, signals) {
-      if (waitMs <= 0 || isStopping) return;
-      const endAt = performance.now() + waitMs;
-      let isAskedHere = running.has(handshake) || (await claimOne(handshake));
-      // Another process may have claimed it, or none yet because its host is busy.
-      while (performance.now() < endAt && !signals.some(({ aborted }) => aborted)) {
-        const work = running.get(handshake);
-        isAskedHere ||= work !== undefined;
-        const settled = await until(work, { ms: Math.min(work ? 500 : 100, endAt - performance.now()), signals });
-        if (settled?.state !== undefined && settled.state !== 'due') return;
-        // Settled, postponed for longer, or granted by the callback before the webhook responded.
-        if (!(await queue.isOpen(handshake, Math.max(endAt - performance.now(), 0)))) return;
-        // Sent and postponed: the next attempt is later than any client waits.
-        if (isAskedHere && !running.has(handshake)) return;
-      }
-    },
-
-    async adopt(work) {
-      const adopting = work(isStopping ? 0 : Math.max(maxInFlight - running.size, 0)).then(({ begun, result }) => {
-        begun.forEach(start);
-        return result;
-      });
-      const settled = adopting.catch(() => undefined);
-      claiming.add(settled);
-      return adopting.finally(() => claiming.delete(settled));
-    },
-
-    async drain() {
-      for (;;) {
-        const { begun, held } = await claimDue();
-        if (begun + held + running.size === 0) return;
-        await Promise.all(running.values());
-      }
-    },
-
-    inFlight: () => running.size,
-    secondsSincePoll: () => (performance.now() - polledAt) / 1_000,
-  };
 }

@@ -12,7 +12,7 @@ import { createSubscriptionReader } from '../subscriptions/read-subscription.js'
 import { compileFailure, createExplain, presentFailure } from './explain.js';
 import { createMatchEvent } from './match-event.js';
 import { parseFilters } from '../../matching/filters/filter.js';
-import { createTurns } from '../../matching/match/turns.js';
+import { Turns } from '../../matching/match/turns.js';
 import { Work } from '../../matching/match/work.js';
 
 /**
@@ -21,7 +21,7 @@ import { Work } from '../../matching/match/work.js';
 export function routes(context: Context): Handlers<'matchEvent' | 'testFilter' | 'validateEvent'> {
   const { config, contract, database, vault, log } = context;
   const subscriptions = createSubscriptionReader(database);
-  const turns = createTurns();
+  const turns = new Turns();
   const budget = config.matchSteps;
   return {
     matchEvent: createMatchEvent({

@@ -1,17 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
 import { until } from '../../base/until.js';
 
-export interface Metrics {
-  registry: Registry;
-  request(operation: string, status: number, seconds: number): void;
-  handshake(outcome: { verdict: string; reason: string; seconds: number }): void;
-  feedPage(source: 'memory' | 'log', changes: number): void;
-  lease(outcome: string, requests: number): void;
-  delivery(kind: string, count: number): void;
-  held(grants: number): void;
-  unknownMigrations(count: number): void;
-}
-
 interface MetricsSources {
   /** Seconds by which the oldest due handshake that could start now is late. */
   lagSeconds: () => Promise<number>;
@@ -28,25 +17,103 @@ interface MetricsSources {
 const collectTimeoutMs = 2_000;
 
 /** The documentation lists every name and label. Labels have few values, and none comes from outside. */
-export function createMetrics(sources: MetricsSources): Metrics {
-  const { lagSeconds, inFlight, indexSize, indexSecondsBehind, feedReaders } = sources;
-  const registry = new Registry();
-  const registers = [registry];
-  collectDefaultMetrics({ register: registry });
-  const requests = new RequestDurations();
-  registry.registerMetric(requests.asMetric());
-  const handshakes = new Counter({
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests = new RequestDurations();
+  readonly #handshakes = new Counter({
     name: 'assent_handshakes_total',
     help: 'Handshake attempts by verdict and reason.',
     labelNames: ['verdict', 'reason'],
-    registers,
+    registers: [this.registry],
   });
-  const durations = new Histogram({
+  readonly #durations = new Histogram({
     name: 'assent_handshake_duration_seconds',
     help: 'Duration of handshake attempts, from the claim to the settled outcome.',
     buckets: [0.01, 0.05, 0.2, 1, 5, 10, 30],
-    registers,
+    registers: [this.registry],
   });
+  readonly #sent = new Counter({
+    name: 'assent_feed_changes_sent_total',
+    help: 'Changes sent to readers of the feed.',
+    registers: [this.registry],
+  });
+  readonly #pages = new Counter({
+    name: 'assent_feed_pages_total',
+    help: 'Pages of changes by source.',
+    labelNames: ['source'],
+    registers: [this.registry],
+  });
+  readonly #pageSeries = { memory: this.#pages.labels('memory'), log: this.#pages.labels('log') };
+  readonly #leases = new Counter({
+    name: 'assent_leases_total',
+    help: 'Responses to sender instances that requested a lease.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
+  readonly #leased = new Counter({
+    name: 'assent_leased_requests_total',
+    help: 'Requests that leases allow sender instances to send.',
+    registers: [this.registry],
+  });
+  readonly #deliveries = new Counter({
+    name: 'assent_deliveries_reported_total',
+    help: 'Deliveries that senders reported, by outcome.',
+    labelNames: ['kind'],
+    registers: [this.registry],
+  });
+  readonly #holds = new Counter({
+    name: 'assent_grants_held_total',
+    help: 'Holds that webhooks asked for and that were applied.',
+    registers: [this.registry],
+  });
+  readonly #unknown = new Gauge({
+    name: 'assent_unknown_migrations',
+    help: 'Migrations in the database that a newer version applied and this version does not know.',
+    registers: [this.registry],
+  });
+
+  constructor(sources: MetricsSources) {
+    collectDefaultMetrics({ register: this.registry });
+    this.registry.registerMetric(this.#requests.asMetric());
+    gaugeSources(this.registry, sources);
+  }
+
+  request(operation: string, status: number, seconds: number): void {
+    this.#requests.observe(operation, status, seconds);
+  }
+
+  handshake({ verdict, reason, seconds }: { verdict: string; reason: string; seconds: number }): void {
+    this.#handshakes.inc({ verdict, reason });
+    this.#durations.observe(seconds);
+  }
+
+  feedPage(source: 'memory' | 'log', changes: number): void {
+    this.#pageSeries[source].inc();
+    this.#sent.inc(changes);
+  }
+
+  lease(outcome: string, requests: number): void {
+    this.#leases.inc({ outcome });
+    if (requests > 0) this.#leased.inc(requests);
+  }
+
+  delivery(kind: string, count: number): void {
+    this.#deliveries.inc({ kind }, count);
+  }
+
+  held(grants: number): void {
+    this.#holds.inc(grants);
+  }
+
+  unknownMigrations(count: number): void {
+    this.#unknown.set(count);
+  }
+}
+
+/** What is read when the metrics are collected. */
+function gaugeSources(registry: Registry, sources: MetricsSources): void {
+  const { lagSeconds, inFlight, indexSize, indexSecondsBehind, feedReaders } = sources;
+  const registers = [registry];
   new Gauge({
     name: 'assent_handshakes_in_flight',
     help: 'Handshakes in progress in this process.',
@@ -105,64 +172,6 @@ export function createMetrics(sources: MetricsSources): Metrics {
       for (const [kind, count] of Object.entries(feedReaders())) this.set({ kind }, count);
     },
   });
-  const sent = new Counter({
-    name: 'assent_feed_changes_sent_total',
-    help: 'Changes sent to readers of the feed.',
-    registers,
-  });
-  const pages = new Counter({
-    name: 'assent_feed_pages_total',
-    help: 'Pages of changes by source.',
-    labelNames: ['source'],
-    registers,
-  });
-  const pageSeries = { memory: pages.labels('memory'), log: pages.labels('log') };
-  const leases = new Counter({
-    name: 'assent_leases_total',
-    help: 'Responses to sender instances that requested a lease.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const leased = new Counter({
-    name: 'assent_leased_requests_total',
-    help: 'Requests that leases allow sender instances to send.',
-    registers,
-  });
-  const deliveries = new Counter({
-    name: 'assent_deliveries_reported_total',
-    help: 'Deliveries that senders reported, by outcome.',
-    labelNames: ['kind'],
-    registers,
-  });
-  const holds = new Counter({
-    name: 'assent_grants_held_total',
-    help: 'Holds that webhooks asked for and that were applied.',
-    registers,
-  });
-  const unknown = new Gauge({
-    name: 'assent_unknown_migrations',
-    help: 'Migrations in the database that a newer version applied and this version does not know.',
-    registers,
-  });
-  return {
-    registry,
-    unknownMigrations: (count) => unknown.set(count),
-    request: (operation, status, seconds) => requests.observe(operation, status, seconds),
-    delivery: (kind, count) => deliveries.inc({ kind }, count),
-    held: (grants) => holds.inc(grants),
-    lease: (outcome, requests) => {
-      leases.inc({ outcome });
-      if (requests > 0) leased.inc(requests);
-    },
-    handshake: ({ verdict, reason, seconds }) => {
-      handshakes.inc({ verdict, reason });
-      durations.observe(seconds);
-    },
-    feedPage: (source, changes) => {
-      pageSeries[source].inc();
-      sent.inc(changes);
-    },
-  };
 }
 
 /** Seconds. */

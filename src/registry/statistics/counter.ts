@@ -1,18 +1,6 @@
 import type { Database } from '../storage/database.js';
 import { stepMs, type Counted, type StoredStep } from './statistic.js';
 
-/**
- * Counts in memory, by minute, and writes what came together every few seconds in one statement. So counting costs the
- * requests and handshakes nothing, and one row is written once for thousands of events. The price: a process that is
- * killed loses the counts of its last seconds, and a statement whose outcome is unknown is written again. These are
- * numbers for charts; the audit record and the handshakes are the evidence.
- */
-export interface Counter {
-  count(tenant: string, origin: string, counted: Counted, count: number): void;
-  /** Writes what was counted. After a failure it is kept, for the next time. */
-  flush(): Promise<void>;
-}
-
 interface CounterSettings extends Pick<Database, 'query'> {
   /** Milliseconds since 1970, by the database's clock. */
   now: () => number;
@@ -33,42 +21,53 @@ interface Row {
   count: number;
 }
 
-export function createCounter({ query, now }: CounterSettings): Counter {
-  let rows = new Map<string, Row>();
-  let writing: Promise<void> | undefined;
+/**
+ * Counts in memory, by minute, and writes what came together every few seconds in one statement. So counting costs the
+ * requests and handshakes nothing, and one row is written once for thousands of events. The price: a process that is
+ * killed loses the counts of its last seconds, and a statement whose outcome is unknown is written again. These are
+ * numbers for charts; the audit record and the handshakes are the evidence.
+ */
+export class Counter {
+  readonly #settings: CounterSettings;
+  #rows = new Map<string, Row>();
+  #writing: Promise<void> | undefined;
 
-  function add({ tenant, origin, kind, code, minute, count }: Row): void {
-    const key = `${minute} ${kind} ${code} ${origin} ${tenant}`;
-    const row = rows.get(key);
-    if (row !== undefined) row.count += count;
-    else if (rows.size < maxRows) rows.set(key, { tenant, origin, kind, code, minute, count });
+  constructor(settings: CounterSettings) {
+    this.#settings = settings;
   }
 
-  async function write(): Promise<void> {
-    const written = rows;
-    rows = new Map();
+  count(tenant: string, origin: string, { kind, code }: Counted, count: number): void {
+    if (count <= 0) return;
+    this.#add({ tenant, origin, kind, code, minute: startOf(this.#settings.now(), 'minute'), count });
+  }
+
+  /** Writes what was counted. After a failure it is kept, for the next time. */
+  async flush(): Promise<void> {
+    // What another call is writing counts as written by this one, too.
+    while (this.#writing !== undefined) await this.#writing.catch(() => undefined);
+    if (this.#rows.size === 0) return;
+    this.#writing = this.#write().finally(() => (this.#writing = undefined));
+    await this.#writing;
+  }
+
+  #add(row: Row): void {
+    const { tenant, origin, kind, code, minute, count } = row;
+    const key = `${minute} ${kind} ${code} ${origin} ${tenant}`;
+    const present = this.#rows.get(key);
+    if (present !== undefined) present.count += count;
+    else if (this.#rows.size < maxRows) this.#rows.set(key, row);
+  }
+
+  async #write(): Promise<void> {
+    const written = this.#rows;
+    this.#rows = new Map();
     try {
-      await store(query, [...written.values()]);
+      await store(this.#settings.query, [...written.values()]);
     } catch (error) {
-      written.forEach(add);
+      written.forEach((row) => this.#add(row));
       throw error;
     }
   }
-
-  return {
-    count(tenant, origin, { kind, code }, count) {
-      if (count <= 0) return;
-      add({ tenant, origin, kind, code, minute: startOf(now(), 'minute'), count });
-    },
-
-    async flush() {
-      // What another call is writing counts as written by this one, too.
-      while (writing !== undefined) await writing.catch(() => undefined);
-      if (rows.size === 0) return;
-      writing = write().finally(() => (writing = undefined));
-      await writing;
-    },
-  };
 }
 
 /** In the order of the primary key, as in every process: two of them never wait for each other. */

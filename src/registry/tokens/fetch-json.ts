@@ -4,7 +4,8 @@ const maxBytes = 256 * 1024;
 
 /**
  * A JSON document of an issuer. `url` is from the operator's configuration, so it is trusted. `timeoutMs` is for a whole
- * fetch, from the name look-up to the last byte; `accept` is the media types. Rejects unless the status is 200.
+ * fetch, from the name look-up to the last byte; `accept` is the media types. Rejects unless the status is 200. Follows no
+ * redirects and unpacks no compressed bodies, so the limits apply to the bytes that are read.
  */
 export async function fetchJson(url: string, timeoutMs: number, accept: string): Promise<unknown> {
   const { statusCode, body } = await request(url, {

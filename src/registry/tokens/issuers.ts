@@ -40,7 +40,7 @@ export async function openIssuers(settings: IssuerSettings, log: Logger): Promis
     ...settings,
     issuers: own === undefined ? configured : [...configured, own],
   });
-  const tokens = createTokenCache(authenticate);
+  const tokens = new TokenCache(authenticate);
   return { tokens, developmentKeys: development?.jwks };
 }
 
@@ -59,54 +59,55 @@ const oneSpelling = /^Bearer \S+$/;
  * dropped when its token expires, after a minute at the latest, or when the cache is full (oldest first). All entries
  * are dropped when the keys of an issuer change.
  */
-export interface TokenCache {
-  /** The principal if the token is cached, otherwise a promise of it. */
-  authenticate(authorization: string | undefined): Principal | Promise<Principal>;
-  clear(): void;
-}
-
-export function createTokenCache(authenticate: Authenticate): TokenCache {
-  const entries = new Map<string, Entry>();
+export class TokenCache {
+  readonly #authenticate: Authenticate;
+  readonly #entries = new Map<string, Entry>();
   /** Most requests carry the same token as the one before, and comparing two strings is faster than hashing one. */
-  let last: { authorization: string; entry: Entry } | undefined;
-
+  #last: { authorization: string; entry: Entry } | undefined;
   /** Counts how often the cache was cleared, so that no token is cached that was verified before that. */
-  let generation = 0;
+  #generation = 0;
 
-  async function verify(authorization: string | undefined): Promise<Principal> {
-    const begun = generation;
-    const principal = await authenticate(authorization);
+  constructor(authenticate: Authenticate) {
+    this.#authenticate = authenticate;
+  }
+
+  /** The principal if the token is cached, otherwise a promise of it. */
+  authenticate(authorization: string | undefined): Principal | Promise<Principal> {
+    const known = authorization !== undefined ? this.#find(authorization) : undefined;
+    if (known !== undefined && known.until > Date.now()) return known.principal;
+    if (known !== undefined && authorization !== undefined) this.#forget(authorization);
+    return this.#verify(authorization);
+  }
+
+  clear(): void {
+    this.#generation += 1;
+    this.#entries.clear();
+    this.#last = undefined;
+  }
+
+  async #verify(authorization: string | undefined): Promise<Principal> {
+    const begun = this.#generation;
+    const principal = await this.#authenticate(authorization);
     // Only one spelling of a token is cached, so that other spellings do not fill the cache.
-    if (authorization !== undefined && oneSpelling.test(authorization) && begun === generation) {
-      if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '');
-      entries.set(authorization, { principal, until: Math.min(principal.tokenExpiresAt, Date.now() + longestMs) });
+    if (authorization !== undefined && oneSpelling.test(authorization) && begun === this.#generation) {
+      if (this.#entries.size >= capacity) this.#entries.delete(this.#entries.keys().next().value ?? '');
+      this.#entries.set(authorization, {
+        principal,
+        until: Math.min(principal.tokenExpiresAt, Date.now() + longestMs),
+      });
     }
     return principal;
   }
 
-  function find(authorization: string): Entry | undefined {
-    if (last?.authorization === authorization) return last.entry;
-    const entry = entries.get(authorization);
-    if (entry !== undefined) last = { authorization, entry };
+  #find(authorization: string): Entry | undefined {
+    if (this.#last?.authorization === authorization) return this.#last.entry;
+    const entry = this.#entries.get(authorization);
+    if (entry !== undefined) this.#last = { authorization, entry };
     return entry;
   }
 
-  function forget(authorization: string): void {
-    entries.delete(authorization);
-    last = undefined;
+  #forget(authorization: string): void {
+    this.#entries.delete(authorization);
+    this.#last = undefined;
   }
-
-  return {
-    authenticate(authorization) {
-      const known = authorization !== undefined ? find(authorization) : undefined;
-      if (known !== undefined && known.until > Date.now()) return known.principal;
-      if (known !== undefined && authorization !== undefined) forget(authorization);
-      return verify(authorization);
-    },
-    clear() {
-      generation += 1;
-      entries.clear();
-      last = undefined;
-    },
-  };
 }

@@ -51,69 +51,94 @@ const jsonTypes = 'application/jwk-set+json, application/json';
  * jose's createRemoteJWKSet does less: it drops the set when a refresh fails, and does not pause after a failure.
  */
 export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
-  const { url, clock = () => performance.now(), timeoutMs = 3_000, onOutage, onChange } = settings;
-  let kept: { find: KeySource; fetchedAt: number; text: string; ids: string[] } | undefined;
-  let attemptedAt = -Infinity;
-  let outage: { cause: unknown; at: number } | undefined;
-  let pending: Promise<void> | undefined;
-  /** Ids of keys that the kept set lacks; true if a set was fetched after a token had named the key. */
-  const unknown = new Map<string, boolean>();
+  const keys = new RemoteKeys(settings);
+  return (header, token) => keys.find(header, token);
+}
 
-  async function fetchOnce() {
-    attemptedAt = clock();
-    try {
-      const keys = usableKeys(await fetchJson(url, timeoutMs, jsonTypes));
-      const text = JSON.stringify(keys);
-      const isOther = kept !== undefined && kept.text !== text;
-      if (isOther) unknown.clear();
-      // A key that was in the old set and is not in the new one was withdrawn.
-      const asked = isOther ? (kept?.ids ?? []) : [...unknown.keys()];
-      for (const id of asked) unknown.set(id, true);
-      kept = { find: createLocalJWKSet(keys), fetchedAt: attemptedAt, text, ids: keys.keys.map(idOf) };
-      outage = undefined;
-      if (isOther) onChange?.();
-    } catch (cause) {
-      outage = { cause, at: clock() };
-      onOutage?.(cause);
-    }
+class RemoteKeys {
+  readonly #url: string;
+  readonly #clock: () => number;
+  readonly #timeoutMs: number;
+  readonly #settings: Pick<RemoteKeySettings, 'onOutage' | 'onChange'>;
+  #kept: { find: KeySource; fetchedAt: number; text: string; ids: string[] } | undefined;
+  #attemptedAt = -Infinity;
+  #outage: { cause: unknown; at: number } | undefined;
+  #pending: Promise<void> | undefined;
+  /** Ids of keys that the kept set lacks; true if a set was fetched after a token had named the key. */
+  readonly #unknown = new Map<string, boolean>();
+
+  constructor({ url, clock = () => performance.now(), timeoutMs = 3_000, ...settings }: RemoteKeySettings) {
+    this.#url = url;
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#settings = settings;
   }
 
-  const age = () => (kept ? clock() - kept.fetchedAt : Infinity);
-  const isOut = () => outage !== undefined && clock() - outage.at < refreshAfterMs;
-  const cooldownLeftMs = () => attemptedAt + (kept ? cooldownMs : cooldownWithoutKeysMs) - clock();
+  async find(...[header, token]: Parameters<KeySource>): Promise<Awaited<ReturnType<KeySource>>> {
+    let isFresh = false;
+    const age = this.#age();
+    if (age >= keepMs) this.#kept = undefined;
+    if (!this.#kept || (age >= awaitAfterMs && !this.#isOut())) isFresh = await this.#refresh();
+    else if (age >= refreshAfterMs) void this.#refresh();
+    try {
+      if (this.#kept) return await this.#kept.find(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      const id = idOf(header);
+      if (this.#unknown.size < maxUnknown && !this.#unknown.has(id)) this.#unknown.set(id, isFresh);
+      isFresh ||= await this.#refresh();
+      const isMissing = isFresh || (this.#unknown.get(id) ?? true);
+      if (this.#kept && !this.#outage && isMissing) return await this.#kept.find(header, token);
+    }
+    const retryAfterSeconds = Math.max(1, Math.ceil(this.#cooldownLeftMs() / 1_000));
+    const detail = this.#outage ? tokenTexts.keysUnavailable : tokenTexts.keyNotFetched(retryAfterSeconds);
+    throw new RegistryError('keys_unavailable', detail, { cause: this.#outage?.cause, retryAfterSeconds });
+  }
 
   /** Whether this waited for a fetch, which may have failed. */
-  async function refresh(): Promise<boolean> {
-    if (!pending && cooldownLeftMs() <= 0) pending = fetchOnce().finally(() => (pending = undefined));
-    const awaited = pending;
+  async #refresh(): Promise<boolean> {
+    if (!this.#pending && this.#cooldownLeftMs() <= 0) {
+      this.#pending = this.#fetch().finally(() => (this.#pending = undefined));
+    }
+    const awaited = this.#pending;
     await awaited;
     return awaited !== undefined;
   }
 
-  return async (header, token) => {
-    let isFresh = false;
-    if (age() >= keepMs) kept = undefined;
-    if (!kept || (age() >= awaitAfterMs && !isOut())) isFresh = await refresh();
-    else if (age() >= refreshAfterMs) void refresh();
+  async #fetch(): Promise<void> {
+    this.#attemptedAt = this.#clock();
     try {
-      if (kept) return await kept.find(header, token);
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      const id = idOf(header);
-      if (unknown.size < maxUnknown && !unknown.has(id)) unknown.set(id, isFresh);
-      isFresh ||= await refresh();
-      const isMissing = isFresh || (unknown.get(id) ?? true);
-      if (kept && !outage && isMissing) return await kept.find(header, token);
+      const keys = usableKeys(await fetchJson(this.#url, this.#timeoutMs, jsonTypes));
+      const text = JSON.stringify(keys);
+      const isOther = this.#kept !== undefined && this.#kept.text !== text;
+      if (isOther) this.#unknown.clear();
+      // A key that was in the old set and is not in the new one was withdrawn.
+      const asked = isOther ? (this.#kept?.ids ?? []) : [...this.#unknown.keys()];
+      for (const id of asked) this.#unknown.set(id, true);
+      this.#kept = { find: createLocalJWKSet(keys), fetchedAt: this.#attemptedAt, text, ids: keys.keys.map(idOf) };
+      this.#outage = undefined;
+      if (isOther) this.#settings.onChange?.();
+    } catch (cause) {
+      this.#outage = { cause, at: this.#clock() };
+      this.#settings.onOutage?.(cause);
     }
-    const retryAfterSeconds = Math.max(1, Math.ceil(cooldownLeftMs() / 1_000));
-    const detail = outage ? tokenTexts.keysUnavailable : tokenTexts.keyNotFetched(retryAfterSeconds);
-    throw new RegistryError('keys_unavailable', detail, { cause: outage?.cause, retryAfterSeconds });
-  };
+  }
+
+  #age(): number {
+    return this.#kept ? this.#clock() - this.#kept.fetchedAt : Infinity;
+  }
+
+  #isOut(): boolean {
+    return this.#outage !== undefined && this.#clock() - this.#outage.at < refreshAfterMs;
+  }
+
+  #cooldownLeftMs(): number {
+    return this.#attemptedAt + (this.#kept ? cooldownMs : cooldownWithoutKeysMs) - this.#clock();
+  }
 }
 
 const idOf = ({ kid = '' }: { kid?: string | undefined }) => kid;
 
-/** Follows no redirects and unpacks no compressed bodies, so the limits apply to the bytes that are read. */
 /** Leaves out unusable keys, as section 5 requires. A set without any usable key is an error, not a set. */
 function usableKeys(set: unknown): JSONWebKeySet {
   const listed = (set as Partial<JSONWebKeySet> | null)?.keys;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { dialects } from '../../../src/matching/filters/dialects.js';
 import type { Filter } from '../../../src/matching/filters/filter.js';
-import { createMatchIndex } from '../../../src/matching/index/match-index.js';
+import { MatchIndex } from '../../../src/matching/index/match-index.js';
 import { isLookedUp, priceOf } from '../../../src/matching/filters/price.js';
 import { randomFilter, seeded } from '../../bench/random-filters.mjs';
 
@@ -31,7 +31,7 @@ describe('a subscription', () => {
     for (let i = 0; i < 5_000; i += 1) {
       const filters = [randomFilter(random, 4)] as Filter[];
       if (i % 4 === 0) filters.push({ sql: i % 8 === 0 ? "type = 'a' OR subject LIKE 'x%'" : "type != 'a'" });
-      const index = createMatchIndex(dialects);
+      const index = new MatchIndex(dialects);
       index.add({ id: 'a', filters });
       const isFiled = index.statistics().unanchored === 0;
       looked += isFiled ? 1 : 0;

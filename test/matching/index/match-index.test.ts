@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { compileFilter } from '../../../src/matching/filters/compile-filter.js';
 import type { Filter } from '../../../src/matching/filters/filter.js';
 import { attributesOf, coreNames, type AttributeValue } from '../../../src/events/context-attributes.js';
-import { createMatchIndex, type MatchIndex } from '../../../src/matching/index/match-index.js';
+import { MatchIndex } from '../../../src/matching/index/match-index.js';
 import type { Dialects, MatchableSubscription } from '../../../src/matching/filters/predicate.js';
 import { comparePairs } from '../../bench/pairs.mjs';
 
@@ -14,7 +14,7 @@ const created = { type: 'com.example.created', source: '/orders', id: '1' };
 /** Queries the index and the compiled filter, which must agree. */
 function matches(wishes: Wishes, attributes: Attributes, dialects: Dialects = {}): boolean {
   const event = attributesOf(attributes);
-  const index = createMatchIndex(dialects);
+  const index = new MatchIndex(dialects);
   const handle = index.add({ id: 'a', ...wishes });
   const found = index.match(event);
   expect(found).toEqual(compileFilter({ id: 'a', ...wishes }, dialects)(event) ? [handle] : []);
@@ -134,7 +134,7 @@ describe('a filter, and not as its opposite', () => {
       600,
       900,
     ];
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     for (const length of lengths) {
       index.add({ id: `prefix ${length}`, filters: [{ prefix: { subject: text.slice(0, length) } }] });
       index.add({ id: `suffix ${length}`, filters: [{ suffix: { source: text.slice(-length) } }] });
@@ -151,7 +151,7 @@ describe('a filter, and not as its opposite', () => {
   });
 
   test('a whole text is compared, even if it shares long prefixes with others', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const texts = [1, 30, 31, 32, 62, 63, 300].map((length) => 'a'.repeat(length));
     index.add({ id: 'prefix', filters: [{ prefix: { subject: 'a' } }] });
     for (const text of texts) index.add({ id: text, subject: text });
@@ -217,7 +217,7 @@ describe('a dialect with its own language', () => {
   });
 
   test('does not change while others are added and removed', () => {
-    const index = createMatchIndex(dialects);
+    const index = new MatchIndex(dialects);
     index.add({ id: 'a', source: '/bills' });
     index.add({ id: 'b', filters: [sql('1')] });
     index.add({ id: 'c', filters: [{ not: sql('2') }] });
@@ -229,7 +229,7 @@ describe('a dialect with its own language', () => {
   });
 
   test('is run once for all subscriptions with the same filter', () => {
-    const index = createMatchIndex(dialects);
+    const index = new MatchIndex(dialects);
     for (let i = 0; i < 100; i += 1) index.add({ id: `${i}`, filters: [sql('throws')] });
     runs = 0;
     index.match(attributesOf(created));
@@ -238,7 +238,7 @@ describe('a dialect with its own language', () => {
   });
 
   test('without a compiler is refused and changes nothing', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     index.add({ id: 'a', source: '/orders' });
     const filters = [{ exact: { unheardof: 'x' } }, sql('1')];
     expect(() => index.add({ id: 'a', filters })).toThrow('"sql"');
@@ -252,7 +252,7 @@ describe('filing', () => {
   const hot = { type: 'com.example.hot', source: '/s', id: '1' };
 
   test('a subscription that is found in several ways is reported once', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const any: Filter[] = [
       { exact: { type: 'com.example.hot' } },
       { prefix: { type: 'com' } },
@@ -272,7 +272,7 @@ describe('filing', () => {
   });
 
   test('filters that say the same in other words are one', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     index.add({ id: 'a', source: '/s', types: ['t', 'u'] });
     index.add({ id: 'b', types: ['u', 't', 'u'], filters: [{ exact: { source: '/s' } }] });
     index.add({
@@ -299,7 +299,7 @@ describe('filing', () => {
   });
 
   test('a popular type costs nothing if the subject is rare, in any order', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     for (let i = 0; i < 5000; i += 1) {
       const not: Filter = { not: { exact: { id: `${i}` } } };
       index.add({ id: `${i}`, types: [hot.type], filters: [{ exact: { subject: `s${i}` } }, not] });
@@ -309,7 +309,7 @@ describe('filing', () => {
   });
 
   test('a popular type and a popular source cost nothing if the pair is rare', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     for (let i = 0; i < 10_000; i += 1)
       index.add({ id: `${i}`, types: [`t${i % 100}`], source: `s${Math.floor(i / 100)}` });
     expect(idsOf(index, { type: 't42', source: 's17' })).toEqual(['1742']);
@@ -328,7 +328,7 @@ describe('filing', () => {
   });
 
   test('a bundle under a key that becomes popular moves to other keys, and is still found until it is removed', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const popular: Filter = { prefix: { source: '/popular-source/' } };
     for (let i = 0; i < 300; i += 1)
       index.add({ id: `filler ${i}`, filters: [popular, { exact: { subject: `f${i}` } }] });
@@ -362,7 +362,7 @@ describe('filing', () => {
 
 describe('changes', () => {
   test('a subscription with an existing id replaces the other one under its handle', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const handle = index.add({ id: 'a', source: '/orders' });
     expect(index.add({ id: 'a', source: '/orders' })).toBe(handle);
     expect(index.add({ id: 'a', source: '/bills' })).toBe(handle);
@@ -372,7 +372,7 @@ describe('changes', () => {
   });
 
   test('handles are dense, and are used again', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const handles = Array.from({ length: 1000 }, (_, i) => index.add({ id: `${i}`, source: '/orders' }));
     expect(Math.max(...handles)).toBeLessThanOrEqual(1000);
     expect(index.remove('17')).toBe(handles[17]);
@@ -383,7 +383,7 @@ describe('changes', () => {
   });
 
   test('many subscriptions with the same filter are added and removed in any order', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const ids = Array.from({ length: 3000 }, (_, i) => `${i}`);
     for (const id of ids) index.add({ id, source: '/orders' });
     for (const id of ids) if (Number(id) % 3 !== 1) index.remove(id);
@@ -394,7 +394,7 @@ describe('changes', () => {
   });
 
   test('a filter that one subscription has, then several, then another one alone, is reported with whom it has', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const wishes = { types: ['com.example.created', 'com.example.removed'] };
     const found = () => [idsOf(index, created), idsOf(index, { ...created, type: 'com.example.removed' })];
     index.add({ id: 'a', ...wishes });
@@ -413,7 +413,7 @@ describe('changes', () => {
   });
 
   test('a filter that moves to other keys keeps its only subscription, and the one that replaces it', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     for (let i = 0; i < 100; i += 1) index.add({ id: `early ${i}`, types: ['t'], source: `/s/${i}` });
     for (let i = 0; i < 3000; i += 1) {
       index.add({ id: `type ${i}`, types: ['t'], subject: `${i}` });
@@ -427,7 +427,7 @@ describe('changes', () => {
   });
 
   test('a text that needs more memory than a chunk has is found, and its memory is given back', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const text = 'x'.repeat(3_000_000);
     index.add({ id: 'other', subject: 'x' });
     const before = index.statistics().bytes;
@@ -443,7 +443,7 @@ describe('changes', () => {
   });
 
   test('names and values that are added and removed do not use more and more memory', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const bytes: number[] = [];
     for (let i = 0; i < 20_000; i += 1) {
       index.add({ id: 'a', filters: [{ exact: { [`x${i}`]: `value ${i}` } }] });
@@ -454,7 +454,7 @@ describe('changes', () => {
   });
 
   test('removal leaves nothing', () => {
-    const index = createMatchIndex();
+    const index = new MatchIndex();
     const empty = index.statistics();
     const bytes: number[] = [];
     for (let round = 0; round < 2; round += 1) {
@@ -487,7 +487,7 @@ describe('changes', () => {
   test.each([50, 400, 2000])('100,000 random pairs give the result of a linear scan, among %i ids', (subscriptions) => {
     const seed = Number(process.env['MATCH_SEED'] ?? Date.now() % 1_000_000);
     const { compared, matched, differences } = comparePairs(
-      { createMatchIndex, compileFilter, attributesOf },
+      { createMatchIndex: () => new MatchIndex(), compileFilter, attributesOf },
       100_000,
       seed,
       subscriptions,

@@ -1,13 +1,13 @@
 import { setImmediate as pass } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { attributesOf } from '../../../src/events/context-attributes.js';
+import { attributesOf, type ContextAttributes } from '../../../src/events/context-attributes.js';
 import { compileFilter } from '../../../src/matching/filters/compile-filter.js';
 import { dialects } from '../../../src/matching/filters/dialects.js';
-import { createMatchIndex } from '../../../src/matching/index/match-index.js';
+import { MatchIndex } from '../../../src/matching/index/match-index.js';
 import { matchEvents, readMessage } from '../../../src/matching/match/match-message.js';
 import type { Dialects, MatchableSubscription } from '../../../src/matching/filters/predicate.js';
 import { Replica } from '../../../src/matching/replica/replica.js';
-import { createTurns } from '../../../src/matching/match/turns.js';
+import { Turns } from '../../../src/matching/match/turns.js';
 import { Work } from '../../../src/matching/match/work.js';
 import { comparePairs } from '../../bench/pairs.mjs';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
@@ -38,46 +38,42 @@ describe('a match that is interrupted', () => {
         return number % 3 === 0 ? subscription : { ...subscription, filters: [...(subscription.filters ?? []), own] };
       };
       let interruptions = 0;
-      const interrupted: typeof createMatchIndex = () => {
-        const index = createMatchIndex(slow);
-        let matches = 0;
-        return {
-          get size() {
-            return index.size;
-          },
-          add: (subscription) => index.add(withSql(subscription)),
-          remove: (id) => index.remove(id),
-          handleOf: (id) => index.handleOf(id),
-          idOf: (handle) => index.idOf(handle),
-          statistics: () => index.statistics(),
-          match(event) {
-            const slice = { left: 400 };
-            const work = new Work(Infinity, slice);
-            const isQuiet = (matches += 1) % 2 === 0;
-            for (;;) {
-              const handles = index.match(event, work);
-              if (handles !== undefined) return handles;
-              interruptions += 1;
-              work.resume();
-              slice.left = 400;
-              if (isQuiet) continue;
-              // Something that this event does not match takes the memory of what is removed.
-              index.add({
-                id: 'other',
-                types: [`other${interruptions % 50}`],
-                filters: [{ sql: `id = '${interruptions}'` }],
-              });
-              if (interruptions % 3 === 0) index.remove('other');
-            }
-          },
-        };
-      };
+      class Interrupted extends MatchIndex {
+        #matches = 0;
+
+        override add(subscription: MatchableSubscription): number {
+          return super.add(withSql(subscription));
+        }
+
+        override match(event: ContextAttributes): number[] {
+          const slice = { left: 400 };
+          const work = new Work(Infinity, slice);
+          const isQuiet = (this.#matches += 1) % 2 === 0;
+          for (;;) {
+            const handles = super.match(event, work);
+            if (handles !== undefined) return handles;
+            interruptions += 1;
+            work.resume();
+            slice.left = 400;
+            if (isQuiet) continue;
+            // Something that this event does not match takes the memory of what is removed.
+            super.add({
+              id: 'other',
+              types: [`other${interruptions % 50}`],
+              filters: [{ sql: `id = '${interruptions}'` }],
+            });
+            if (interruptions % 3 === 0) this.remove('other');
+          }
+        }
+
+        override statistics() {
+          this.remove('other');
+          return super.statistics();
+        }
+      }
       const found = comparePairs(
         {
-          createMatchIndex: () => {
-            const index = interrupted();
-            return { ...index, statistics: () => (index.remove('other'), index.statistics()), size: 0 };
-          },
+          createMatchIndex: () => new Interrupted(slow),
           compileFilter: (subscription) => compileFilter(withSql(subscription), dialects),
           attributesOf,
         },
@@ -125,7 +121,7 @@ describe('a match that is interrupted', () => {
   });
 
   test('yields to other tenants, and goes to the end of the queue of its own tenant', async () => {
-    const turns = createTurns(10);
+    const turns = new Turns(10);
     const order: string[] = [];
     const enter = (tenant: string, name: string, slices: number) => {
       const work = new Work(Infinity, turns.slice);

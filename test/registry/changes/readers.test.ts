@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { createReaders, type ReaderKind } from '../../../src/registry/changes/readers.js';
+import { Readers, type ReaderKind } from '../../../src/registry/changes/readers.js';
 
 const limits = { perProcess: 3, perTenant: 2, snapshots: 2, snapshotsPerTenant: 1 };
 
 test('streams and polls share a limit, snapshots have their own, and a reader that leaves makes room', () => {
-  const readers = createReaders(limits);
+  const readers = new Readers(limits);
   const admit = (kind: ReaderKind, tenant: string) => {
     const gone = new AbortController();
     readers.admit(kind, tenant, gone.signal);

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { createRing } from '../../../src/registry/changes/ring.js';
+import { Ring } from '../../../src/registry/changes/ring.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 test('nothing keeps a large change that the memory of the feed has dropped', async () => {
-  const ring = createRing({ entries: 1_000, bytes: 10_000 });
+  const ring = new Ring({ entries: 1_000, bytes: 10_000 });
   const ofAll = {
     at: '',
     tenant: 'a',

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import supertest from 'supertest';
-import { createRateWindows } from '../../../src/registry/handshake/rate-window.js';
+import { RateWindows } from '../../../src/registry/handshake/rate-window.js';
 import { createGate } from '../../support/gate.js';
 import { passDelays, passLeases } from '../../support/pass-time.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
@@ -208,7 +208,7 @@ describe('by the minute', () => {
 
   test('no minute exceeds the budget, wherever it begins, and a handshake gets its turn after the wait', async () => {
     await start();
-    const windows = createRateWindows({ perHost: 3, perTenant: 100 });
+    const windows = new RateWindows({ perHost: 3, perTenant: 100 });
     const from = Date.UTC(2026, 10, 20, 12);
     const questions = ['one', 'two'].map((id) => ({ id, tenant: 'gemeente', sinkHost: 'hooks.test' }));
     const ask = (at: number, offered = questions) =>

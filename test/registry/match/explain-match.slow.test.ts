@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { setImmediate as pass } from 'node:timers/promises';
 import { attributesOf } from '../../../src/events/context-attributes.js';
 import { createExplain, type ExplainedRow } from '../../../src/registry/match/explain.js';
-import { createTurns } from '../../../src/matching/match/turns.js';
+import { Turns } from '../../../src/matching/match/turns.js';
 import type { Database } from '../../../src/registry/storage/database.js';
 
 test('a long explanation lets others in between', async () => {
@@ -13,7 +13,7 @@ test('a long explanation lets others in between', async () => {
   const client = { $queryRaw: () => Promise.resolve(pages.shift()) } as unknown as Database['client'];
   const principal = { tenant: 't', subscriber: 's', scopes: new Set(['assent:subscribe'] as const), tokenExpiresAt: 0 };
   let isDone = false;
-  const explained = createExplain({ database: { client }, turns: createTurns(), budget: Infinity })(principal, 'o', [
+  const explained = createExplain({ database: { client }, turns: new Turns(), budget: Infinity })(principal, 'o', [
     attributesOf({ type: 't' }),
   ]).finally(() => (isDone = true));
   let turns = 0;
@@ -31,7 +31,7 @@ test('so does that of a batch, within a subscription', async () => {
   const principal = { tenant: 't', subscriber: 's', scopes: new Set(['assent:subscribe'] as const), tokenExpiresAt: 0 };
   const events = Array.from({ length: 100 }, () => attributesOf({ a: 'x'.repeat(40_000) }));
   let isDone = false;
-  const explained = createExplain({ database: { client }, turns: createTurns(), budget: Infinity })(
+  const explained = createExplain({ database: { client }, turns: new Turns(), budget: Infinity })(
     principal,
     'o',
     events,

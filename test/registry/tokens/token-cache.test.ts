@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { createTokenCache, type TokenCache } from '../../../src/registry/tokens/issuers.js';
+import { TokenCache } from '../../../src/registry/tokens/issuers.js';
 
 /** Every token that was verified, as often as it was verified. */
 let judged: string[];
@@ -10,7 +10,7 @@ let cache: TokenCache;
 beforeEach(() => {
   [judged, expiresAt, now] = [[], Infinity, 0];
   jest.spyOn(Date, 'now').mockImplementation(() => now);
-  cache = createTokenCache(async (authorization = '') => {
+  cache = new TokenCache(async (authorization = '') => {
     judged.push(authorization);
     return { tenant: 'gemeente', subscriber: 'zaaksysteem', scopes: new Set(), tokenExpiresAt: expiresAt };
   });

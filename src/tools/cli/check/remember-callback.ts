@@ -32,7 +32,7 @@ export function rememberCallback({ id, sink, origin, requestedRate }: Remembered
     wake();
     return decision;
   }
-  const callbacks: Callbacks = {
+  const callbacks: Pick<Callbacks, 'read' | 'grant' | 'refuse'> = {
     async read(key) {
       check(key);
       if (outcome !== undefined) return { ...outcome, isFirst: false };
