@@ -1,15 +1,16 @@
 import { render } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { follow } from './app/live.js';
 import { href, route } from './app/route.js';
 import { isHandedOver, returnFromIssuer } from './app/issuer.js';
 import { endsSoon, isExpired, restore, session, settings } from './app/session.js';
 import { language, t } from './app/text.js';
 import { commonTexts, signInTexts } from './texts/common.js';
-import { pages } from './pages/index.js';
+import { pages, type Page, type Place } from './pages/index.js';
 import { EndsSoon, SignIn } from './pages/sign-in.js';
 import { Layout } from './ui/layout.js';
-import { LoadedPage } from './ui/loaded-page.js';
+import { lostConnection } from './app/api.js';
+import { ProblemView } from './ui/form.js';
 
 function App() {
   const { page, id } = route.value;
@@ -41,6 +42,33 @@ function App() {
         </>
       )}
     </Layout>
+  );
+}
+
+const loaded = new Map<Place, Page>();
+
+/** A page whose part of the script is loaded when it is opened for the first time. */
+function LoadedPage({ place, id }: { place: Place; id: string | undefined }) {
+  const [, setTurn] = useState(0);
+  const [isLost, setIsLost] = useState(false);
+  useEffect(() => {
+    if (loaded.has(place)) return;
+    place.load().then(
+      (page) => {
+        loaded.set(place, page);
+        setTurn((before) => before + 1);
+      },
+      () => setIsLost(true),
+    );
+  }, [place, isLost]);
+  const Shown = loaded.get(place);
+  if (Shown !== undefined) return <Shown key={id ?? ''} id={id} />;
+  // A browser does not load a module again that it could not load once.
+  if (isLost) return <ProblemView problem={lostConnection} onRetry={() => location.reload()} />;
+  return (
+    <p class="soft" role="status">
+      {t(commonTexts.loading)}
+    </p>
   );
 }
 

@@ -1,9 +1,10 @@
 import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
+import { promises as dns } from 'node:dns';
+import { isIP } from 'node:net';
 import { isReachable, type AddressRules } from './address.js';
 import { dial, dialFirst, secured } from './dial.js';
-import { RequestFailure } from './failure.js';
+import { RequestFailure, codeOf } from './failure.js';
 import { ended, type Progress } from './progress.js';
-import { chooseAddresses, lookUp } from './resolve.js';
 import type { Sink } from './sink.js';
 
 export interface ConnectSettings {
@@ -84,4 +85,59 @@ export function createConnect(addresses: AddressRules, settings: ConnectSettings
     signal.throwIfAborted();
     return Promise.race([ended(signal), connect(sink, progress, signal, admit)]);
   };
+}
+
+interface LookUpSettings {
+  /** `ip:port` each; empty means the servers of the system. */
+  dnsServers: readonly string[];
+  /** For the first try of each query; the second and last try gets twice as long. */
+  tryTimeoutMs: number;
+}
+
+const meansNoAddress = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+
+/**
+ * All IPv4 addresses of a name, then all its IPv6 addresses. Queries name servers through c-ares only: `dns.lookup`
+ * reads /etc/hosts and search lists, and its few threads are shared with the whole process, so that a few dead names
+ * block all other look-ups. `localhost` and the names below it never leave the machine (RFC 6761, section 6.3). Throws
+ * RequestFailure.
+ */
+async function lookUp(host: string, settings: LookUpSettings, signal: AbortSignal): Promise<string[]> {
+  if (isIP(host) !== 0) return [host];
+  if (/(?:^|\.)localhost$/.test(host)) return ['127.0.0.1'];
+
+  const resolver = new dns.Resolver({ timeout: settings.tryTimeoutMs, tries: 2 });
+  if (settings.dnsServers.length > 0) resolver.setServers(settings.dnsServers);
+  signal.addEventListener('abort', () => resolver.cancel(), { once: true });
+
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (addresses.length > 0) return addresses;
+
+  const codes = answers.map((answer) => (answer.status === 'rejected' ? codeOf(answer.reason) : 'ENODATA'));
+  const broken = codes.find((code) => !meansNoAddress.has(code));
+  throw broken === undefined
+    ? new RequestFailure('name_not_found', `The name ${host} has no address.`)
+    : new RequestFailure('name_lookup_failed', `The name servers returned no usable response for ${host} (${broken}).`);
+}
+
+/** A name may have any number of addresses; trying all of them would turn the registry into a port scanner. */
+const maxDialsPerFamily = 2;
+
+/**
+ * The addresses of a name that may be dialled, IPv4 first, or the address that blocks the name as a whole: a name with
+ * one allowed and one forbidden address is an attack or a mistake, and neither should be tried.
+ */
+function chooseAddresses(
+  found: readonly string[],
+  rules: AddressRules,
+): { candidates: string[] } | { blocked: string } {
+  // DNS64 adds addresses to names without IPv6. They are ignored, and refused only if there are no others.
+  const own = found.filter((address) => rules.verdictOf(address) !== 'rfc6052');
+  const considered = own.length > 0 ? own : found;
+  const blocked = considered.find((address) => !isReachable(rules.verdictOf(address)));
+  if (blocked !== undefined) return { blocked };
+  const ipv4 = considered.filter((address) => !address.includes(':'));
+  const ipv6 = considered.filter((address) => address.includes(':'));
+  return { candidates: [...ipv4.slice(0, maxDialsPerFamily), ...ipv6.slice(0, maxDialsPerFamily)] };
 }

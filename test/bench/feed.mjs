@@ -11,7 +11,7 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { changeChannel } from '../../dist/registry/storage/transaction.js';
+import { changeChannel } from '../../dist/registry/storage/database.js';
 import { Follower } from '../../dist/registry/changes/follower.js';
 import { readLog } from '../../dist/registry/changes/log.js';
 import { dialects } from '../../dist/matching/filters/dialects.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseOriginName } from '../../src/consent/origin-name.js';
+import { parseOriginName } from '../../src/consent/origin.js';
 import { cpuTime } from '../support/cpu-time.js';
 
 const longest = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;

@@ -48,3 +48,14 @@ export function readableJson(value: unknown): string {
     return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
+
+/** What was done last, shown for a while and read out by screen readers. */
+export const announcement = signal('');
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function announce(text: string): void {
+  announcement.value = text;
+  clearTimeout(timer);
+  timer = setTimeout(() => (announcement.value = ''), 8_000);
+}

@@ -3,8 +3,8 @@ import { isExpired, readToken, session, settings, signIn } from '../app/session.
 import { t } from '../app/text.js';
 import { signInTexts as texts } from '../texts/common.js';
 import { useState } from 'preact/hooks';
-import { Copyable } from '../ui/copy.js';
-import { Field } from '../ui/field.js';
+import { Copyable } from '../ui/value.js';
+import { Field } from '../ui/form.js';
 
 /** One button for each issuer. With a page behind it, it signs in beside: what was typed stays. */
 function Issuers() {

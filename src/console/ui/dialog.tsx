@@ -3,18 +3,10 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Action } from '../app/live.js';
 import { t } from '../app/text.js';
 import { commonTexts } from '../texts/common.js';
-import { ProblemView } from './problem.js';
+import { ProblemView } from './form.js';
 
 /** A native modal dialog, open as long as it is drawn. Escape closes it, and the focus returns to where it was. */
-function Dialog({
-  title,
-  onClose,
-  children,
-}: {
-  title: string;
-  onClose: () => void;
-  children: ComponentChildren;
-}) {
+function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { announcement } from '../app/announce.js';
+import { announcement, chooseLanguage, language, t } from '../app/text.js';
 import { connection } from '../app/live.js';
 import { href, route } from '../app/route.js';
 import { isAdmin, isConsumer, isOperator, isSender, readsAudit, session, signOut } from '../app/session.js';
-import { chooseLanguage, language, t } from '../app/text.js';
 import { commonTexts as texts } from '../texts/common.js';
 
 type Place = keyof typeof texts.menu;

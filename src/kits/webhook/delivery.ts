@@ -1,7 +1,7 @@
 import type { Fault } from '../../base/errors.js';
 import type { CloudEvent as ReadCloudEvent, Mode } from '../../events/cloud-event.js';
 import { readEvents, type MessageLimits } from '../../events/read-events.js';
-import { parseOriginName } from '../../consent/origin-name.js';
+import { parseOriginName } from '../../consent/origin.js';
 import { limits as usualLimits } from '../../base/limits.js';
 import type { createAuthentication } from './authentication.js';
 import { plainEvents, type CloudEvent } from './cloud-event.js';

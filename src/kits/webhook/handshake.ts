@@ -1,4 +1,4 @@
-import { parseOriginName } from '../../consent/origin-name.js';
+import { parseOriginName } from '../../consent/origin.js';
 import { formatRate, parseRate } from '../../consent/rate.js';
 import { allow, type WebhookResponse } from './exchange.js';
 import type { OriginPolicy } from './origin-policy.js';

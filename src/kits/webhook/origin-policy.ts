@@ -1,4 +1,4 @@
-import { parseOriginName } from '../../consent/origin-name.js';
+import { parseOriginName } from '../../consent/origin.js';
 import { maxRate, type Rate } from '../../consent/rate.js';
 
 /** Who may send: a rate, `true` for `rate` of the settings, `false`, or `'later'` to decide with the callback URL. */

@@ -2,8 +2,7 @@ import { Follower } from '../changes/follower.js';
 import { dialects } from '../../matching/filters/dialects.js';
 import { Replica } from '../../matching/replica/replica.js';
 import { listen } from '../storage/listen.js';
-import type { Query } from '../storage/sql.js';
-import { changeChannel } from '../storage/transaction.js';
+import { type Query, changeChannel } from '../storage/database.js';
 import type { Context, Freshness } from '../context.js';
 import { repeat } from './repeat.js';
 

@@ -1,5 +1,5 @@
 import type { Fault } from '../../base/errors.js';
-import { parseOriginName } from '../../consent/origin-name.js';
+import { parseOriginName } from '../../consent/origin.js';
 import { canonicalNetwork } from '../../outbound/address.js';
 import type { block as BlockRow } from '../storage/generated/client.js';
 import type { BlockKind } from '../../base/texts/blocks.js';

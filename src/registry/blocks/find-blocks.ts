@@ -1,6 +1,6 @@
 import { RegistryError } from '../../base/errors.js';
 import { Prisma } from '../storage/generated/client.js';
-import type { Sql } from '../storage/sql.js';
+import type { Sql } from '../storage/database.js';
 import { blockTexts } from '../../base/texts/blocks.js';
 import type { BlockKind } from './block.js';
 

@@ -1,11 +1,9 @@
 import { RegistryError } from '../../base/errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import { changedMembers } from '../storage/audit.js';
-import type { Database } from '../storage/database.js';
+import { type Database, type Sql, lockRegistry, service, type Actor, type Transaction } from '../storage/database.js';
 import { Prisma, type block as BlockRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid, uuidv7 } from '../../base/files/ids.js';
-import type { Sql } from '../storage/sql.js';
-import { lockRegistry, service, type Actor, type Transaction } from '../storage/transaction.js';
 import { addressOf } from './find-blocks.js';
 import { blockOf, everyTenant, type Block, type BlockKind } from './block.js';
 

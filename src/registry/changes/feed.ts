@@ -1,6 +1,6 @@
 import { RegistryError } from '../../base/errors.js';
 import { indexLoading } from '../../matching/replica/replica.js';
-import type { Query } from '../storage/sql.js';
+import type { Query } from '../storage/database.js';
 import { readCursor, writeCursor, type Place } from './cursor.js';
 import type { Follower } from './follower.js';
 import { readLog, type FeedScope, type LogBounds, type LoggedChange } from './log.js';

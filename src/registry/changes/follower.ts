@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Replica } from '../../matching/replica/replica.js';
 import { asUnavailable, sqlState } from '../storage/database-errors.js';
-import type { Database } from '../storage/database.js';
+import type { Database, Query } from '../storage/database.js';
 import {
   applyChange,
   putStates,
@@ -12,7 +12,6 @@ import {
   type LogBounds,
   type LoggedChange,
 } from './log.js';
-import type { Query } from '../storage/sql.js';
 
 type Listener = (changes: readonly LoggedChange[], after: bigint) => void;
 

@@ -6,8 +6,7 @@ import {
   type StateLine,
   type Subject,
 } from '../../matching/replica/state.js';
-import type { Snapshot } from '../storage/database.js';
-import type { Query } from '../storage/sql.js';
+import type { Snapshot, Query } from '../storage/database.js';
 
 /** One entry of the change log, with the new state of its subject. */
 export interface LoggedChange {

@@ -1,4 +1,4 @@
-import type { Query } from '../storage/sql.js';
+import type { Query } from '../storage/database.js';
 import type { FeedScope, LogBounds, LoggedChange } from './log.js';
 
 /** What one subscriber may see. */

@@ -3,7 +3,7 @@ import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import { brokenParameters } from '../../base/contract/contract.js';
 import { ageHeader, type Call, type Handlers } from '../http/handler.js';
-import { parseOriginName } from '../../consent/origin-name.js';
+import { parseOriginName } from '../../consent/origin.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import { auditRoutes } from './audit-routes.js';
 import { Feed, type Page, type Reader } from './feed.js';

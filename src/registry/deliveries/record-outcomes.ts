@@ -1,10 +1,8 @@
 import { keyOfPair } from '../../consent/grant.js';
 import { changedGrant, endGrants } from '../grants/write-grant.js';
-import type { Database } from '../storage/database.js';
+import { type Database, type Sql, databaseTime, type Actor, type Transaction } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
-import type { Sql } from '../storage/sql.js';
-import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
 import { firstHoldSeconds, pairReports, type Outcome, type PairReport } from '../../consent/outcome.js';
 
 /**

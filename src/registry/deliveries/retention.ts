@@ -1,5 +1,5 @@
 import { inPages, overPages } from '../storage/retention.js';
-import type { Query } from '../storage/sql.js';
+import type { Query } from '../storage/database.js';
 
 /** Deletes leases that were not used for an hour. */
 export async function forgetLeases(query: Query): Promise<void> {

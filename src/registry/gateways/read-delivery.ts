@@ -1,6 +1,6 @@
 import type { FaultRule } from '../../base/errors.js';
 import { faultOfSinkText } from '../../outbound/sink.js';
-import { parseOriginName } from '../../consent/origin-name.js';
+import { parseOriginName } from '../../consent/origin.js';
 import { textIn } from '../../base/texts/text.js';
 
 /** What a gateway asks about: a delivery that it holds back until it has the response. */

@@ -5,7 +5,7 @@ import { ageHeader, type Handlers } from '../http/handler.js';
 import { isPlainJson } from '../http/body.js';
 import { copyBytes, viewOf } from '../../matching/replica/write-bytes.js';
 import { indexLoading, type Replica } from '../../matching/replica/replica.js';
-import { parseOriginName } from '../../consent/origin-name.js';
+import { parseOriginName } from '../../consent/origin.js';
 import { presentPermission, type AskedPair } from '../../consent/decision.js';
 import { faultOfSinkText } from '../../outbound/sink.js';
 import { PlainPair } from './plain-pair.js';

@@ -1,7 +1,7 @@
 import { isBlockedPair } from '../blocks/find-blocks.js';
 import { RegistryError } from '../../base/errors.js';
 import type { FoundPage } from '../http/page.js';
-import type { Database } from '../storage/database.js';
+import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../../base/files/ids.js';
 import {
@@ -17,7 +17,6 @@ import {
   type Search,
   type Way,
 } from '../storage/search.js';
-import type { Sql } from '../storage/sql.js';
 import { grantTexts } from '../../base/texts/grants.js';
 import type { Basis, Standing } from '../../consent/decision.js';
 import type { Grant, Pair } from '../../consent/grant.js';

@@ -1,7 +1,6 @@
-import type { Database } from '../storage/database.js';
+import { type Database, databaseTime, type Transaction } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { recordsetOfPairs } from '../storage/rows.js';
-import { databaseTime, type Transaction } from '../storage/transaction.js';
 
 const maxRows = 5_000;
 

@@ -9,7 +9,7 @@ import { timeOf } from '../../base/formats/timestamp.js';
 import { findOrigin } from '../origins/store.js';
 import { claimKey } from '../storage/idempotency.js';
 import { isUuid } from '../../base/files/ids.js';
-import type { Transaction } from '../storage/transaction.js';
+import type { Transaction } from '../storage/database.js';
 import { grantTexts } from '../../base/texts/grants.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
 import { keyOfPair } from '../../consent/grant.js';

@@ -1,6 +1,6 @@
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid } from '../../base/files/ids.js';
-import type { Sql } from '../storage/sql.js';
+import type { Sql } from '../storage/database.js';
 import { hashCallbackKey, isSameHash } from './attempt.js';
 import { callbackUnknown } from './callback-consent.js';
 import type { HeaderLine } from '../../consent/handshake.js';

@@ -1,7 +1,7 @@
 import type { Filter } from '../../matching/filters/filter.js';
 import type { Rate } from '../../consent/rate.js';
 import type { subscription as SubscriptionRow } from '../storage/generated/client.js';
-import type { Sql } from '../storage/sql.js';
+import type { Sql } from '../storage/database.js';
 import type { OfferedHandshake } from './callback-key.js';
 
 /** What a webhook owner decides on: who asks, for what, and how fast. */

@@ -3,9 +3,14 @@ import { endGrants, putGrant } from '../grants/write-grant.js';
 import type { RejectedCallback, RejectionReason } from '../../consent/handshake.js';
 import { storedRate, type Rate } from '../../consent/rate.js';
 import { findOrigin } from '../origins/store.js';
-import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
-import { callback as callbackActor, databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
+import {
+  type Database,
+  type Sql,
+  callback as callbackActor,
+  databaseTime,
+  type Actor,
+  type Transaction,
+} from '../storage/database.js';
 import { clip, withoutKey } from './attempt.js';
 import { callbackUnknown, readConsent, type Rejection } from './callback-consent.js';
 import {

@@ -1,6 +1,6 @@
 import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
-import type { Sql } from '../storage/sql.js';
+import type { Sql } from '../storage/database.js';
 import { silentVerdicts } from '../../consent/judgement.js';
 
 // Chooses which of the waiting handshakes are claimed next.

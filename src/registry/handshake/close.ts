@@ -1,7 +1,6 @@
 import { keyOfPair, type Pair } from '../../consent/grant.js';
 import { Prisma } from '../storage/generated/client.js';
-import type { Sql } from '../storage/sql.js';
-import { databaseTime, halfWay } from '../storage/transaction.js';
+import { type Sql, databaseTime, halfWay } from '../storage/database.js';
 import { isOpen } from './choose.js';
 
 // Ends handshakes that are no longer needed, in the transaction of the change that makes them so.

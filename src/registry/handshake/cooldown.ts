@@ -1,6 +1,6 @@
 import type { Pair } from '../../consent/grant.js';
 import { Prisma } from '../storage/generated/client.js';
-import type { Sql } from '../storage/sql.js';
+import type { Sql } from '../storage/database.js';
 
 /**
  * A webhook that returns 429 or 503 with Retry-After to a handshake cools down until then: no handshake of that pair is

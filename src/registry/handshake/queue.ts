@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pair } from '../../consent/grant.js';
-import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
-import { databaseTime, lockRegistry } from '../storage/transaction.js';
+import { type Database, type Sql, databaseTime, lockRegistry } from '../storage/database.js';
 import { prepareAttempt } from './attempt.js';
 import { choose, isWanted, lagSeconds, type Candidate, type Places } from './choose.js';
 import { cooldownOf } from './cooldown.js';

@@ -1,8 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { getDomain } from 'tldts';
-import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
-import { databaseTime, lockRegistry } from '../storage/transaction.js';
+import { type Database, type Sql, databaseTime, lockRegistry } from '../storage/database.js';
 
 interface AdmittedQuestion {
   id: string;

@@ -1,6 +1,6 @@
 import { beforeAllIds } from '../../base/files/ids.js';
 import { inPages, overPages } from '../storage/retention.js';
-import type { Query } from '../storage/sql.js';
+import type { Query } from '../storage/database.js';
 
 const maxRows = 5_000;
 

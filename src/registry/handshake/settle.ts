@@ -5,10 +5,8 @@ import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '.
 import type { Origin } from '../../consent/origin.js';
 import { originOf } from '../origins/store.js';
 import { createBatcher } from '../storage/batch.js';
-import type { Database } from '../storage/database.js';
+import { type Database, type Sql, databaseTime, service, type Transaction } from '../storage/database.js';
 import { Prisma, type grant as GrantRow, type origin as OriginRow } from '../storage/generated/client.js';
-import type { Sql } from '../storage/sql.js';
-import { databaseTime, service, type Transaction } from '../storage/transaction.js';
 import { answerColumns } from './attempt.js';
 import { recordCooldowns } from './cooldown.js';
 import type { Begun, Settled } from '../../consent/handshake.js';

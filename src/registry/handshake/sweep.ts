@@ -1,6 +1,6 @@
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../../base/files/ids.js';
-import { service, type Transaction } from '../storage/transaction.js';
+import { service, type Transaction } from '../storage/database.js';
 import { isOpen } from './choose.js';
 import { enqueue } from './queue.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';

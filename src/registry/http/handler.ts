@@ -1,4 +1,4 @@
-import type { Actor } from '../storage/transaction.js';
+import type { Actor } from '../storage/database.js';
 import type { operations } from '../../base/contract/contract.gen.js';
 import type { OperationId } from '../../base/contract/contract.js';
 import type { Language } from '../../base/texts/text.js';

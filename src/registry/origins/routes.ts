@@ -6,8 +6,7 @@ import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
-import { parseOriginName } from '../../consent/origin-name.js';
-import type { Origin, OriginPolicy } from '../../consent/origin.js';
+import { parseOriginName, type Origin, type OriginPolicy } from '../../consent/origin.js';
 import { createOriginStore } from './store.js';
 import { checkSubscriptionRules } from './subscription-rule.js';
 

@@ -4,12 +4,10 @@ import { RegistryError } from '../../base/errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import { changedMembers } from '../storage/audit.js';
 import { isUniqueViolation } from '../storage/database-errors.js';
-import type { Database } from '../storage/database.js';
+import type { Database, Sql, Actor, Transaction } from '../storage/database.js';
 import { insertRows, updateRows, written } from '../storage/rows.js';
-import type { Sql } from '../storage/sql.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
-import type { Actor, Transaction } from '../storage/transaction.js';
 import { originTexts } from '../../base/texts/origins.js';
 import type {
   CallbackPolicy,

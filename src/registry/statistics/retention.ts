@@ -1,5 +1,5 @@
 import { inPages, overPages } from '../storage/retention.js';
-import type { Query } from '../storage/sql.js';
+import type { Query } from '../storage/database.js';
 
 /** Deletes minutes after a day and hours after a year; a little later, so that a whole day and year can be read. */
 export function forgetStatistics(query: Query): Promise<void> {

@@ -1,7 +1,35 @@
-import type { PrismaClient } from './generated/client.js';
-import type { Query, Sql } from './sql.js';
-import type { Stream } from './stream-rows.js';
-import type { Transaction } from './transaction.js';
+import { type PrismaClient, Prisma } from './generated/client.js';
+import { uuidv7 } from '../../base/files/ids.js';
+import { withoutQuery } from '../../base/formats/uri.js';
+import type { Changed } from './audit.js';
+import { recordset } from './rows.js';
+
+/** Returns rows as objects. Prepared once for each connection, so the text must not contain values. */
+export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
+
+/**
+ * Statements as templates, inside or outside a transaction. Postgres plans them each time: a plan for a small table
+ * would scan all of it when it is large.
+ */
+export interface Sql {
+  $queryRaw<Rows>(text: TemplateStringsArray, ...values: unknown[]): Promise<Rows>;
+  /** Returns how many rows were written. */
+  $executeRaw(text: TemplateStringsArray, ...values: unknown[]): Promise<number>;
+}
+
+/** Runs one statement with a driver. */
+export type Run = (text: string, values: unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>;
+
+export function sqlOn(run: Run): Sql {
+  const ask = (text: TemplateStringsArray, values: unknown[]) => {
+    const statement = Prisma.sql(text, ...values);
+    return run(statement.text, statement.values);
+  };
+  return {
+    $queryRaw: async <Rows>(text: TemplateStringsArray, ...values: unknown[]) => (await ask(text, values)).rows as Rows,
+    $executeRaw: async (text, ...values) => (await ask(text, values)).rowCount ?? 0,
+  };
+}
 
 /**
  * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one
@@ -34,6 +62,12 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/**
+ * The column `text` of a statement's rows, in pages. Postgres makes the next page while one is processed, and at most
+ * two pages are in memory. One stream at a time, which must be read to its end.
+ */
+export type Stream = (statement: string, values: string[]) => AsyncGenerator<string[]>;
+
 export interface Snapshot {
   query: Query;
   stream: Stream;
@@ -43,4 +77,163 @@ export interface Session {
   query: Query;
   /** Several statements at once. */
   execute(statements: string): Promise<unknown>;
+}
+
+/** Who did it: a client with its token, a webhook with its callback, or the service itself. */
+export interface Actor {
+  tenant: string;
+  name: string;
+  requestId?: string;
+  /** What the caller names as the cause, such as a ticket. */
+  reference?: string;
+  /** Of the request (W3C Trace Context); sent with the handshakes that the request causes. */
+  traceparent?: string;
+}
+
+export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });
+export const callback = (tenant: string, requestId: string): Actor => ({ tenant, name: 'callback', requestId });
+
+/** The changes that matter to a sender; those of handshakes, and what time alone does to a grant, only to consumers. */
+export type ChangeKind =
+  | 'subscription.created'
+  | 'subscription.replaced'
+  | 'subscription.moved'
+  | 'subscription.deleted'
+  | 'subscription.suspended'
+  | 'subscription.resumed'
+  | 'subscription.expired'
+  | 'subscription.blocked'
+  | 'subscription.unblocked'
+  | 'origin.changed'
+  | 'origin.blocked'
+  | 'origin.unblocked'
+  | 'grant.live'
+  | 'grant.ended'
+  | 'grant.revoked'
+  | 'grant.held'
+  | 'grant.released'
+  | 'grant.blocked'
+  | 'grant.unblocked'
+  | 'grant.expiring'
+  | 'grant.expired'
+  | 'handshake.refused'
+  | 'handshake.unreachable'
+  | 'handshake.retired';
+
+interface Change {
+  kind: ChangeKind;
+  tenant: string;
+  origin: string;
+  /** Empty for a change of the origin itself. */
+  sink: string;
+  subscription?: string | undefined;
+  /** Whose subscription it is. If absent, that of its row, or all subscribers of the pair. */
+  subscriber?: string;
+  /** A code: why a grant ended, or the public verdict of a handshake. */
+  reason?: string | undefined;
+}
+
+/**
+ * What an entry says besides who, what and when. Three members have columns of their own. Without `subscriber`, an entry
+ * about a subscription gets the one of its row.
+ */
+interface AuditDetail {
+  sink?: string;
+  changed?: Changed | undefined;
+  subscriber?: string;
+  [member: string]: unknown;
+}
+
+/** Wakes followers, with the schema and the new position. Only a hint: the log is the truth. */
+export const changeChannel = 'assent_change';
+
+/**
+ * A decision: what it writes with `sql`, the audit entries that say who decided, and the changes for the feed. All of
+ * it is committed together. Entries and changes are written at the end, because the change log stays locked until the
+ * commit (see append_changes in the migration).
+ */
+export interface Transaction {
+  sql: Sql;
+  /** `target` is a kind and an id, `subscription:...`. */
+  audit(actor: Actor, action: string, target: string, detail?: AuditDetail): void;
+  change(change: Change): void;
+}
+
+/** Runs the work, then writes its audit entries and changes. `isRecorded` says whether there were any. */
+export async function inTransaction<T>(
+  sql: Sql,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<{ result: T; isRecorded: boolean }> {
+  const entries: AuditEntry[] = [];
+  const changes: Change[] = [];
+  const result = await work({
+    sql,
+    audit: (actor, action, target, detail = {}) => void entries.push(auditEntry(actor, action, target, detail)),
+    change: (change) => void changes.push(change),
+  });
+  if (entries.length > 0) await writeAudit(sql, entries);
+  if (changes.length > 0) await appendChanges(sql, changes);
+  return { result, isRecorded: entries.length + changes.length > 0 };
+}
+
+function auditEntry(actor: Actor, action: string, target: string, all: AuditDetail) {
+  const { changed, subscriber, ...detail } = all;
+  return {
+    id: uuidv7(),
+    tenant: actor.tenant,
+    actor: actor.name,
+    action,
+    target,
+    subscriber,
+    reference: actor.reference,
+    changed,
+    detail: detail.sink === undefined ? detail : { ...detail, sink: withoutQuery(detail.sink) },
+    requestid: actor.requestId,
+  };
+}
+
+type AuditEntry = ReturnType<typeof auditEntry>;
+
+/** A query of its own looks up the subscribers: Citus cannot insert a join of rows and values. */
+async function writeAudit(sql: Sql, entries: readonly AuditEntry[]): Promise<void> {
+  const about = entries.flatMap(({ subscriber, target }) =>
+    subscriber ? [] : (/^subscription:(.+)/.exec(target)?.[1] ?? []),
+  );
+  await sql.$executeRaw`
+    with known as materialized (select id, subscriber from subscription where id = any (${about}::uuid[]))
+    insert into audit (id, tenant, actor, action, target, subscriber, reference, changed, detail, requestid)
+    select a.id, a.tenant, a.actor, a.action, a.target, coalesce(a.subscriber, known.subscriber), a.reference, a.changed,
+      a.detail, a.requestid
+    from ${recordset('audit', entries)} a left join known on a.target = 'subscription:' || known.id`;
+}
+
+async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void> {
+  const list = (member: (change: Change) => string | null | undefined) =>
+    changes.map((change) => member(change) ?? null);
+  await sql.$queryRaw`select append_changes(
+    ${list(({ tenant }) => tenant)}::text[], ${list(({ origin }) => origin)}::text[], ${list(({ kind }) => kind)}::text[],
+    ${list(({ sink }) => sink)}::text[], ${list(({ subscription }) => subscription)}::uuid[],
+    ${list(({ reason }) => reason)}::text[], ${list(({ subscriber }) => subscriber)}::text[])::text`;
+}
+
+/**
+ * The time by the database's clock, to the millisecond. Statements that write receive times as values, because Citus
+ * allows no clock function next to a column or inside a CASE.
+ */
+export async function databaseTime(sql: Sql): Promise<Date> {
+  const [row] = await sql.$queryRaw<Array<{ now: number }>>`
+    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
+  return new Date(row?.now ?? NaN);
+}
+
+/** Halfway from a time to the time in a column. */
+export function halfWay(from: Date, column: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`to_timestamp(${from.getTime() / 1_000}::float8 + extract(epoch from ${column} - ${from}::timestamptz)::float8 / 2)`;
+}
+
+/** Acquires locks of this registry in the order of their names, until the transaction ends. */
+export async function lockRegistry(sql: Sql, ...names: string[]): Promise<void> {
+  await sql.$queryRaw`
+    select lock_registry(l.name)::text from unnest(${[...new Set(names)].sort()}::text[]) with ordinality as l (name, place)
+    order by l.place`;
 }

@@ -6,14 +6,12 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { SetupError } from '../../base/errors.js';
 import { diskFull, unlessVictim } from './database-errors.js';
-import type { Database } from './database.js';
+import { type Database, sqlOn, type Query, type Run, inTransaction } from './database.js';
 import { hasRoom, requireRoom, writeWithRoom, type OnRoom } from '../../base/files/disk-room.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import { PrismaClient } from './generated/client.js';
 import { makeFolder } from '../../base/files/make-folder.js';
-import { sqlOn, type Query, type Run } from './sql.js';
 import { streamBy } from './stream-rows.js';
-import { inTransaction } from './transaction.js';
 
 /** PGlite in its own folder. SetupError if the folder is in use, or the disk is full. */
 export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Database> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { RegistryError } from '../../base/errors.js';
 import { storageTexts } from '../../base/texts/storage.js';
 import { bytesAsText, insertRows, recordset } from './rows.js';
-import type { Sql } from './sql.js';
+import type { Sql } from './database.js';
 
 export interface IdempotentRequest {
   tenant: string;

@@ -1,4 +1,4 @@
-import type { Query } from './sql.js';
+import type { Query } from './database.js';
 
 // Every folder that deletes has a retention.ts. What its statements share is here. app/upkeep.ts says when they run.
 

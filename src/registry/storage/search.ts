@@ -1,6 +1,6 @@
 import { Prisma } from './generated/client.js';
 import { beforeAllIds } from '../../base/files/ids.js';
-import type { Sql } from './sql.js';
+import type { Sql } from './database.js';
 
 /** Columns of an index, and a value for each. */
 export type Key = ReadonlyArray<readonly [column: Prisma.Sql, value: string]>;

@@ -3,11 +3,17 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { SetupError } from '../../base/errors.js';
 import { isOutage, refusalOfWrite, sqlState, unlessVictim } from './database-errors.js';
-import type { Database, Session, Snapshot } from './database.js';
+import {
+  type Database,
+  type Session,
+  type Snapshot,
+  sqlOn,
+  type Query,
+  inTransaction,
+  type Transaction,
+} from './database.js';
 import { PrismaClient } from './generated/client.js';
-import { sqlOn, type Query } from './sql.js';
 import { streamBy } from './stream-rows.js';
-import { inTransaction, type Transaction } from './transaction.js';
 import { WatchedPool } from './watched-pool.js';
 
 const statementMs = 8_000;

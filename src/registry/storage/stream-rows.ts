@@ -1,10 +1,4 @@
-import type { Query } from './sql.js';
-
-/**
- * The column `text` of a statement's rows, in pages. Postgres makes the next page while one is processed, and at most
- * two pages are in memory. One stream at a time, which must be read to its end.
- */
-export type Stream = (statement: string, values: string[]) => AsyncGenerator<string[]>;
+import type { Query, Stream } from './database.js';
 
 interface Row {
   text: string;

@@ -5,7 +5,7 @@ import { limits } from '../../base/limits.js';
 import { isConfined, unconfinedPlace, type Allows } from '../../matching/filters/confined.js';
 import type { Origin, SubscriptionRule } from '../../consent/origin.js';
 import { allowing, rulesAbout, type Applicant } from '../origins/subscription-rule.js';
-import { ruleTexts } from '../../base/texts/subscription-rules.js';
+import { ruleTexts } from '../../base/texts/subscriptions.js';
 import type { Text } from '../../base/texts/text.js';
 import type { Definition, Subscription } from './subscription.js';
 

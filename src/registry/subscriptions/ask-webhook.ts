@@ -8,8 +8,7 @@ import { enqueue } from '../handshake/queue.js';
 import type { Origin } from '../../consent/origin.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { recordsetOfPairs } from '../storage/rows.js';
-import type { Sql } from '../storage/sql.js';
-import type { Actor, Transaction } from '../storage/transaction.js';
+import type { Sql, Actor, Transaction } from '../storage/database.js';
 import type { Definition } from './subscription.js';
 
 /** Starts and closes the handshakes of a subscription, in the transaction that changes it. */

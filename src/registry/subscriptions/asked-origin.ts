@@ -4,7 +4,7 @@ import { lintSubscription } from '../../events/validate-event.js';
 import type { Origin } from '../../consent/origin.js';
 import { originOf } from '../origins/store.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
-import type { Sql } from '../storage/sql.js';
+import type { Sql } from '../storage/database.js';
 import { originTexts } from '../../base/texts/origins.js';
 import { invalid } from './definition.js';
 import type { Definition } from './subscription.js';

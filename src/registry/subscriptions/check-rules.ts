@@ -7,7 +7,7 @@ import type { Filter } from '../../matching/filters/filter.js';
 import type { SubscriptionRule } from '../../consent/origin.js';
 import { checkSubscriptionRules } from '../origins/subscription-rule.js';
 import { findOrigin } from '../origins/store.js';
-import type { Sql } from '../storage/sql.js';
+import type { Sql } from '../storage/database.js';
 import { requestTexts } from '../../base/texts/requests.js';
 import { refuseUnallowed, type Wishes } from './allowed.js';
 

@@ -1,7 +1,7 @@
 import { RegistryError, type Fault } from '../../base/errors.js';
 import { parseFilters } from '../../matching/filters/filter.js';
 import { priceOf } from '../../matching/filters/price.js';
-import { parseOriginName } from '../../consent/origin-name.js';
+import { parseOriginName } from '../../consent/origin.js';
 import { credentialTexts } from '../../base/texts/credentials.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { readSinkCredential, type RequestedCredential } from './credential.js';

@@ -2,7 +2,7 @@ import type { RegistryError } from '../../base/errors.js';
 import { keyOfPair } from '../../consent/grant.js';
 import { lockPairs } from '../grants/write-grant.js';
 import { closeHandshakesOf } from '../handshake/close.js';
-import { service, type Transaction } from '../storage/transaction.js';
+import { service, type Transaction } from '../storage/database.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { releasePairs } from './ask-webhook.js';
 import { invalid } from './definition.js';

@@ -1,7 +1,6 @@
 import { RegistryError, type Fault } from '../../base/errors.js';
 import { cheapSteps, isLookedUp, ordinaryCharacters, stepsOfFilter } from '../../matching/filters/price.js';
-import type { Sql } from '../storage/sql.js';
-import { lockRegistry } from '../storage/transaction.js';
+import { type Sql, lockRegistry } from '../storage/database.js';
 import { priceTexts } from '../../base/texts/filters.js';
 import type { Definition } from './subscription.js';
 

@@ -14,7 +14,7 @@ import type { Filter } from '../../matching/filters/filter.js';
 import type { CallbackPolicy, Profile } from '../../consent/origin.js';
 import { storedRate } from '../../consent/rate.js';
 import { createBatcher } from '../storage/batch.js';
-import type { Database } from '../storage/database.js';
+import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
 import { isUuid } from '../../base/files/ids.js';
 import {
@@ -31,7 +31,6 @@ import {
   type Search,
   type Way,
 } from '../storage/search.js';
-import type { Sql } from '../storage/sql.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import type { CredentialInfo, PresentCredential } from './credential.js';
 import type { Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';

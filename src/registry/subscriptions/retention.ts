@@ -1,5 +1,5 @@
 import { inBatches } from '../storage/retention.js';
-import type { Query } from '../storage/sql.js';
+import type { Query } from '../storage/database.js';
 
 const maxRows = 1_000;
 

@@ -4,11 +4,16 @@ import { findGrantOf } from '../grants/read-grant.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
 import { closeHandshakesOf, closeHandshakesOfPair, closeWaitingRenewal } from '../handshake/close.js';
 import { findOrigin } from '../origins/store.js';
-import type { Database } from '../storage/database.js';
+import {
+  type Database,
+  type Sql,
+  databaseTime,
+  type Actor,
+  type ChangeKind,
+  type Transaction,
+} from '../storage/database.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../../base/files/ids.js';
-import type { Sql } from '../storage/sql.js';
-import { databaseTime, type Actor, type ChangeKind, type Transaction } from '../storage/transaction.js';
 import { credentialTexts } from '../../base/texts/credentials.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { refuseChange } from './allowed.js';

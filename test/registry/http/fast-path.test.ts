@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { pino } from 'pino';
-import type { Actor } from '../../../src/registry/storage/transaction.js';
+import type { Actor } from '../../../src/registry/storage/database.js';
 import { loadContract } from '../../../src/base/contract/contract.js';
 import { createFastPath } from '../../../src/registry/http/fast-path.js';
 import { actorOf, type Call, type Handlers } from '../../../src/registry/http/handler.js';

@@ -5,7 +5,7 @@ import { fromLocalTime, t, toLocalTime } from '../../app/text.js';
 import { go, href } from '../../app/route.js';
 import { readsEveryTenant } from '../../app/session.js';
 import { auditTexts as texts } from '../../texts/audit.js';
-import { Field } from '../../ui/field.js';
+import { Field } from '../../ui/form.js';
 
 export type AuditQuery = NonNullable<operations['getAudit']['parameters']['query']>;
 

@@ -1,14 +1,13 @@
 import { api, type Schemas } from '../../app/api.js';
-import { formatNumber, language, readableJson, t, type Text } from '../../app/text.js';
+import { formatNumber, language, readableJson, t, type Text, announce } from '../../app/text.js';
 import { href, route } from '../../app/route.js';
 import { isAdmin, readsEveryTenant } from '../../app/session.js';
 import { auditTexts as texts } from '../../texts/audit.js';
-import { Time } from '../../ui/time.js';
+import { Time } from '../../ui/value.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { announce } from '../../app/announce.js';
 import { useAction, useResource } from '../../app/live.js';
 import { commonTexts } from '../../texts/common.js';
-import { Loaded, ProblemView } from '../../ui/problem.js';
+import { Loaded, ProblemView } from '../../ui/form.js';
 import { AuditFilters, type AuditQuery, filterNames } from './audit-filters.js';
 
 type ExportForm = 'text/csv' | 'application/jsonl';

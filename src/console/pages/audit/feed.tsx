@@ -5,9 +5,9 @@ import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { commonTexts } from '../../texts/common.js';
 import { feedTexts as texts } from '../../texts/audit.js';
-import { Field } from '../../ui/field.js';
+import { Field } from '../../ui/form.js';
 import { Table } from '../../ui/table.js';
-import { Time } from '../../ui/time.js';
+import { Time } from '../../ui/value.js';
 
 const maxChanges = 300;
 

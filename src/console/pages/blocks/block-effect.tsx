@@ -2,13 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { api, type Schemas } from '../../app/api.js';
 import { href } from '../../app/route.js';
 import { isAdmin, isOperator, session } from '../../app/session.js';
-import { formatNumber, t } from '../../app/text.js';
+import { formatNumber, t, announce } from '../../app/text.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { useState } from 'preact/hooks';
-import { announce } from '../../app/announce.js';
 import { useAction } from '../../app/live.js';
 import { Confirm } from '../../ui/dialog.js';
-import { ReferenceField, referenceHeader } from '../../ui/reference.js';
+import { ReferenceField, referenceHeader } from '../../ui/form.js';
 
 export type BlockKind = Schemas['BlockKind'];
 type Blocked = Pick<Schemas['Block'], 'kind' | 'value' | 'tenant'>;

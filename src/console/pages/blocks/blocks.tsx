@@ -6,10 +6,9 @@ import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
-import { Loaded } from '../../ui/problem.js';
-import { Time } from '../../ui/time.js';
+import { Loaded, Field } from '../../ui/form.js';
+import { Time } from '../../ui/value.js';
 import { BlockEffect, type BlockKind, LiftBlock } from './block-effect.js';
-import { Field } from '../../ui/field.js';
 
 function useBlock(id: string) {
   return useResource(

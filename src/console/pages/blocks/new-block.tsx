@@ -1,15 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { announce } from '../../app/announce.js';
+import { announce, fromLocalTime, t } from '../../app/text.js';
 import { api, type Schemas } from '../../app/api.js';
-import { fromLocalTime, t } from '../../app/text.js';
 import { useAction } from '../../app/live.js';
 import { go, href, route } from '../../app/route.js';
 import { isOperator, session } from '../../app/session.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
-import { Field } from '../../ui/field.js';
-import { ProblemView } from '../../ui/problem.js';
-import { ReferenceField, referenceHeader } from '../../ui/reference.js';
+import { Field, ProblemView, ReferenceField, referenceHeader } from '../../ui/form.js';
 import { BlockEffect, type BlockKind } from './block-effect.js';
 import { blockKinds } from './blocks.js';
 

@@ -1,17 +1,14 @@
 import { useState } from 'preact/hooks';
-import { announce } from '../../app/announce.js';
+import { announce, t } from '../../app/text.js';
 import { api, type Schemas } from '../../app/api.js';
 import { useAction, useResource } from '../../app/live.js';
-import { t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
 import { Confirm } from '../../ui/dialog.js';
-import { Field } from '../../ui/field.js';
+import { Field, Loaded } from '../../ui/form.js';
 import type { ComponentChildren } from 'preact';
 import { isAdmin } from '../../app/session.js';
-import { Loaded } from '../../ui/problem.js';
-import { StatusBadge } from '../../ui/status.js';
-import { Time } from '../../ui/time.js';
+import { StatusBadge, Time } from '../../ui/value.js';
 import { rateText } from '../origins/rate-text.js';
 
 interface ChangeProps {

@@ -1,14 +1,11 @@
 import { useState } from 'preact/hooks';
-import { announce } from '../../app/announce.js';
+import { announce, t } from '../../app/text.js';
 import { api, newKey, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/live.js';
 import { go, href } from '../../app/route.js';
-import { t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { originsTexts as texts } from '../../texts/origins.js';
-import { Field } from '../../ui/field.js';
-import { ProblemView } from '../../ui/problem.js';
-import { ReferenceField, referenceHeader } from '../../ui/reference.js';
+import { Field, ProblemView, ReferenceField, referenceHeader } from '../../ui/form.js';
 import { changesOf, PolicyFields, typedOf } from './origin-policy.js';
 
 const initial = typedOf({

@@ -1,7 +1,7 @@
 import type { Problem, Schemas } from '../../app/api.js';
 import { formatNumber, language, t, type Text } from '../../app/text.js';
 import { policySentences as say, policyTexts } from '../../texts/origins.js';
-import { Field } from '../../ui/field.js';
+import { Field } from '../../ui/form.js';
 
 type Origin = Schemas['Origin'];
 

@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks';
-import { announce } from '../../app/announce.js';
+import { announce, t } from '../../app/text.js';
 import { api } from '../../app/api.js';
 import { readAll, useAction, useResource } from '../../app/live.js';
 import { go, href } from '../../app/route.js';
-import { t } from '../../app/text.js';
 import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
 import { Confirm } from '../../ui/dialog.js';
-import { ReferenceField, referenceHeader } from '../../ui/reference.js';
+import { ReferenceField, referenceHeader, Loaded, ProblemView } from '../../ui/form.js';
 import { readOrigin, type Versioned } from './read-origin.js';
-import { Loaded, ProblemView } from '../../ui/problem.js';
-import { Time } from '../../ui/time.js';
+import { Time } from '../../ui/value.js';
 import { LiftBlock } from '../blocks/block-effect.js';
 import { commonTexts } from '../../texts/common.js';
 import {

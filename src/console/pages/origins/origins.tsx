@@ -4,9 +4,9 @@ import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
 import { originsTexts as texts } from '../../texts/origins.js';
-import { Loaded } from '../../ui/problem.js';
+import { Loaded } from '../../ui/form.js';
 import { Table } from '../../ui/table.js';
-import { Time } from '../../ui/time.js';
+import { Time } from '../../ui/value.js';
 import { formatDuration } from './origin-policy.js';
 import { OneOrigin } from './origin.js';
 

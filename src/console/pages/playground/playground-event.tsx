@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks';
 import type { Problem } from '../../app/api.js';
 import { t } from '../../app/text.js';
 import { playgroundTexts as texts } from '../../texts/playground.js';
-import { Field } from '../../ui/field.js';
+import { Field } from '../../ui/form.js';
 
 export type EventMembers = Readonly<Record<string, unknown>>;
 

@@ -7,8 +7,7 @@ import { isAdmin, isConsumer } from '../../app/session.js';
 import { t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { playgroundTexts as texts } from '../../texts/playground.js';
-import { Field } from '../../ui/field.js';
-import { ProblemView } from '../../ui/problem.js';
+import { Field, ProblemView } from '../../ui/form.js';
 import { EventEditor, type EventMembers, examples, readEvent } from './playground-event.js';
 import { MatchView } from './playground-answer.js';
 

@@ -2,9 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Problem, type Schemas } from '../../app/api.js';
 import { t } from '../../app/text.js';
 import { registerTexts as texts } from '../../texts/subscriptions.js';
-import { faultsAt, Field } from '../../ui/field.js';
+import { faultsAt, Field, ProblemView } from '../../ui/form.js';
 import { useResource } from '../../app/live.js';
-import { ProblemView } from '../../ui/problem.js';
 import type { Fault } from './subscription-draft.js';
 
 /**

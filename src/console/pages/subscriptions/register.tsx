@@ -1,12 +1,11 @@
 import { useRef, useState } from 'preact/hooks';
-import { announce } from '../../app/announce.js';
+import { announce, t } from '../../app/text.js';
 import { api, newKey, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/live.js';
 import { href } from '../../app/route.js';
-import { t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { registerTexts as texts } from '../../texts/subscriptions.js';
-import { Loaded, ProblemView } from '../../ui/problem.js';
+import { Loaded, ProblemView } from '../../ui/form.js';
 import { AskAgain, type CredentialDraft, CredentialFields, readCredential } from './subscription-actions.js';
 import { askedRate, needsLines } from './subscription.js';
 import { isShownAtField, SubscriptionFields, useSubscriptionForm } from './subscription-edit.js';

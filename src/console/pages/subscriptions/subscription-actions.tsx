@@ -1,16 +1,14 @@
 import { api, newKey, type Problem, type Schemas } from '../../app/api.js';
-import { t, type Text } from '../../app/text.js';
+import { t, type Text, announce } from '../../app/text.js';
 import { registerTexts, subscriptionTexts } from '../../texts/subscriptions.js';
-import { Field } from '../../ui/field.js';
+import { Field, ProblemView } from '../../ui/form.js';
 import { useState } from 'preact/hooks';
-import { announce } from '../../app/announce.js';
 import { useAction } from '../../app/live.js';
 import { Confirm } from '../../ui/dialog.js';
 import type { SubscriptionDetails } from './use-subscription.js';
 import { go, href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { commonTexts } from '../../texts/common.js';
-import { ProblemView } from '../../ui/problem.js';
 
 type Member = keyof typeof registerTexts.credentialMembers;
 

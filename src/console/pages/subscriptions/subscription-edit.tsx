@@ -1,8 +1,8 @@
 import type { TargetedEvent } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { t } from '../../app/text.js';
+import { t, announce } from '../../app/text.js';
 import { registerTexts, subscriptionTexts } from '../../texts/subscriptions.js';
-import { type ControlAttributes, faultsAt, Field } from '../../ui/field.js';
+import { type ControlAttributes, faultsAt, Field, ProblemView } from '../../ui/form.js';
 import { type FilterCheck, FilterTester, JsonEditor, noProblem, type Tested, useFilterCheck } from './json-editor.js';
 import {
   changedMembers,
@@ -17,9 +17,7 @@ import {
 import { api, type Problem } from '../../app/api.js';
 import { useAction, useResource } from '../../app/live.js';
 import { isAdmin } from '../../app/session.js';
-import { announce } from '../../app/announce.js';
 import { commonTexts } from '../../texts/common.js';
-import { ProblemView } from '../../ui/problem.js';
 import type { SubscriptionDetails } from './use-subscription.js';
 
 /** The places in a request that these fields show faults of. */

@@ -1,7 +1,6 @@
 import { language, t } from '../../app/text.js';
 import { subscriptionTexts as texts } from '../../texts/subscriptions.js';
-import { StatusBadge } from '../../ui/status.js';
-import { Time } from '../../ui/time.js';
+import { StatusBadge, Time } from '../../ui/value.js';
 import type { Schemas } from '../../app/api.js';
 import type { Subscription } from './use-subscription.js';
 

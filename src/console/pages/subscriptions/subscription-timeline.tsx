@@ -1,12 +1,11 @@
 import { formatNumber, t } from '../../app/text.js';
 import { isAdmin } from '../../app/session.js';
 import { handshakeTexts, subscriptionTexts } from '../../texts/subscriptions.js';
-import { Copyable } from '../../ui/copy.js';
-import { Time } from '../../ui/time.js';
+import { Copyable, Time } from '../../ui/value.js';
 import { type Handshake, readHandshakes, type SubscriptionDetails } from './use-subscription.js';
 import { useState } from 'preact/hooks';
 import { useAction, useResource } from '../../app/live.js';
-import { Loaded, ProblemView } from '../../ui/problem.js';
+import { Loaded, ProblemView } from '../../ui/form.js';
 import { RejectedCallback } from './subscription-status.js';
 import { api } from '../../app/api.js';
 import { Table } from '../../ui/table.js';

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { formatNumber, t } from '../../app/text.js';
 import { registerTexts, subscriptionTexts as texts } from '../../texts/subscriptions.js';
-import { Time } from '../../ui/time.js';
+import { Time } from '../../ui/value.js';
 import { type Subscription, type SubscriptionDetails, useSubscription } from './use-subscription.js';
 import { useState } from 'preact/hooks';
 import { href } from '../../app/route.js';
-import { Loaded } from '../../ui/problem.js';
+import { Loaded } from '../../ui/form.js';
 import { FilterTester, useFilterCheck } from './json-editor.js';
 import { Actions } from './subscription-actions.js';
 import { Deliveries, Timeline } from './subscription-timeline.js';

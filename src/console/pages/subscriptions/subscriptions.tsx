@@ -6,11 +6,9 @@ import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
 import { commonTexts, subscriptionStatusNames } from '../../texts/common.js';
 import { subscriptionsTexts as texts } from '../../texts/subscriptions.js';
-import { Field } from '../../ui/field.js';
-import { ProblemView } from '../../ui/problem.js';
-import { StatusBadge } from '../../ui/status.js';
+import { Field, ProblemView } from '../../ui/form.js';
+import { StatusBadge, Time } from '../../ui/value.js';
 import { type Column, Table } from '../../ui/table.js';
-import { Time } from '../../ui/time.js';
 import { OneSubscription } from './subscription.js';
 
 type Row = Schemas['Subscription'];

@@ -4,12 +4,11 @@ import { commonTexts } from '../../texts/common.js';
 import { useResource } from '../../app/live.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { todayTexts as texts } from '../../texts/today.js';
-import { Loaded } from '../../ui/problem.js';
-import { Time } from '../../ui/time.js';
+import { Loaded, Field } from '../../ui/form.js';
+import { Time } from '../../ui/value.js';
 import { type Group, readAttention } from './attention.js';
 import { api, type Schemas } from '../../app/api.js';
 import { replaceQuery, route } from '../../app/route.js';
-import { Field } from '../../ui/field.js';
 
 interface Series {
   name: string;

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import { t } from '../../app/text.js';
 import { handshakeTexts as texts } from '../../texts/subscriptions.js';
-import { Copyable } from '../../ui/copy.js';
-import { Field } from '../../ui/field.js';
+import { Copyable } from '../../ui/value.js';
+import { Field } from '../../ui/form.js';
 import { linesFor, webhookSnippets } from './webhook-snippets.js';
 
 /** Kept from one subscription to the next. */

@@ -46,7 +46,7 @@ export const checkCommand: Command = {
 };
 
 async function settingsOf(values: Values, urls: readonly string[]): Promise<CheckSettings> {
-  const { parseOriginName } = await import('../../../consent/origin-name.js');
+  const { parseOriginName } = await import('../../../consent/origin.js');
   const { version } = await import('../../../base/version.js');
   const [url, ...others] = urls;
   if (url === undefined || others.length > 0) throw new UsageError('Name one URL.');

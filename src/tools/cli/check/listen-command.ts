@@ -12,7 +12,7 @@ export const listenCommand: Command = {
   takesFiles: true,
   async run(values, ports) {
     const { parseRate } = await import('../../../consent/rate.js');
-    const { parseOriginName } = await import('../../../consent/origin-name.js');
+    const { parseOriginName } = await import('../../../consent/origin.js');
     const { listen } = await import('./listen.js');
     const [port, ...others] = ports;
     if (port === undefined || others.length > 0) throw new UsageError('Name one port.');

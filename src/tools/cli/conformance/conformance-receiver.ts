@@ -6,7 +6,7 @@ import { runReceiver } from '../../conformance/receiver/run-receiver.js';
 import { hideQuery } from '../../conformance/hide-secrets.js';
 import { UsageError } from '../../../base/errors.js';
 import { isLoopback } from '../../../outbound/loopback-request.js';
-import { parseOriginName } from '../../../consent/origin-name.js';
+import { parseOriginName } from '../../../consent/origin.js';
 import { parseRate } from '../../../consent/rate.js';
 import { textIn } from '../../../base/texts/text.js';
 import type { Values } from '../command.js';

@@ -1,5 +1,5 @@
 import { parseMediaType } from '../../../base/formats/media-type.js';
-import { parseOriginName } from '../../../consent/origin-name.js';
+import { parseOriginName } from '../../../consent/origin.js';
 import { textIn } from '../../../base/texts/text.js';
 import type { ConformanceProfile, Finding } from '../case.js';
 import { type Exchange, isAsking, isDelivery, linesOf, maxInAnyMinute, sentAfter, transitMs } from './exchange.js';

@@ -1,5 +1,7 @@
 import { computed, signal } from '@preact/signals';
-import { language } from '../app/text.js';
+import { language, t, announce } from '../app/text.js';
+import type { Schemas } from '../app/api.js';
+import { commonTexts } from '../texts/common.js';
 
 const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 15_000);
@@ -30,5 +32,40 @@ export function Time({ at, isExact = false }: { at: string | undefined; isExact?
     <time dateTime={at} title={exact}>
       {isExact ? exact : relative(time - Math.max(now.value, Date.now()))}
     </time>
+  );
+}
+
+type Status = Schemas['SubscriptionStatus'] | Schemas['Grant']['state'];
+
+const looks: Partial<Record<Status, string>> = {
+  active: 'good',
+  live: 'good',
+  pending: 'open',
+  suspended: 'off',
+  ended: 'off',
+};
+
+/** The word, with a colour and a mark: nobody has to tell colours apart. */
+export function StatusBadge({ status }: { status: Status }) {
+  return <span class={`badge ${looks[status] ?? 'bad'}`}>{t(commonTexts.statuses[status])}</span>;
+}
+
+/** Text to take along, in a box that scrolls, with a button that copies it. */
+export function Copyable({ text, label }: { text: string; label: string }) {
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    announce(t(commonTexts.copied));
+  };
+  return (
+    <div class="copyable">
+      <pre tabIndex={0} aria-label={label}>
+        <code>{text}</code>
+      </pre>
+      {window.isSecureContext && (
+        <button type="button" onClick={() => void copy()}>
+          {t(commonTexts.copy)}
+        </button>
+      )}
+    </div>
   );
 }

@@ -1,0 +1,147 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import type { Problem } from '../app/api.js';
+import { t } from '../app/text.js';
+import { commonTexts } from '../texts/common.js';
+
+/**
+ * What failed, whether it was done, and what to do. Faults that a form shows at its fields (`shownAt`) are left out here.
+ */
+export function ProblemView({
+  problem,
+  onRetry,
+  shownAt = [],
+}: {
+  problem: Problem | undefined;
+  onRetry?: () => void;
+  shownAt?: readonly string[];
+}) {
+  if (problem === undefined) return null;
+  const { problems } = commonTexts;
+  const isLost = problem.code === 'connection_lost';
+  const others = (problem.faults ?? []).filter(({ pointer }) => !shownAt.includes(pointer));
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <strong>{isLost ? t(problems.lost) : problem.title}</strong>
+      </p>
+      {isLost ? <p>{t(problems.lostNext)}</p> : <p>{problem.detail}</p>}
+      {problem.code === 'precondition_failed' && <p>{t(problems.changedMeanwhile)}</p>}
+      {others.length > 0 && (
+        <ul>
+          {others.map(({ pointer, detail }) => (
+            <li key={pointer}>
+              <code>{pointer}</code> {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+      {problem.requestid !== '' && (
+        <p class="soft">
+          {problem.code} · {t(problems.request)} <code>{problem.requestid}</code>
+        </p>
+      )}
+      {onRetry && (
+        <button type="button" onClick={onRetry}>
+          {t(problems.retry)}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The states of a read: nothing yet, failed, or there. */
+export function Loaded<T>({
+  of: { data, problem, isLoading, reload },
+  children,
+}: {
+  of: { data: T | undefined; problem: Problem | undefined; isLoading: boolean; reload(): void };
+  children: (data: T) => ComponentChildren;
+}) {
+  return (
+    <>
+      <ProblemView problem={problem} onRetry={reload} />
+      {data === undefined && isLoading && (
+        <p class="soft" role="status">
+          {t(commonTexts.loading)}
+        </p>
+      )}
+      {data !== undefined && children(data)}
+    </>
+  );
+}
+
+interface FieldProps {
+  label: string;
+  hint?: ComponentChildren;
+  /** The problem of the form, and the place in the request that this field is (`/sink`): its faults are shown here. */
+  problem?: Problem | undefined;
+  pointer?: string;
+  /** Gets the attributes that connect the control with its label, its hint and its faults. */
+  children: (attributes: ControlAttributes) => ComponentChildren;
+}
+
+export interface ControlAttributes {
+  id: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': boolean | undefined;
+}
+
+export function faultsAt(problem: Problem | undefined, pointer: string | undefined) {
+  if (problem === undefined || pointer === undefined) return [];
+  return (problem.faults ?? []).filter((fault) => fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`));
+}
+
+/** A labelled control. Its own faults stand below it. */
+export function Field({ label, hint, problem, pointer, children }: FieldProps) {
+  const id = useId();
+  const faults = faultsAt(problem, pointer);
+  const described = [hint === undefined ? '' : `${id}-hint`, faults.length === 0 ? '' : `${id}-faults`];
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint !== undefined && (
+        <p class="soft" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {children({
+        id,
+        'aria-describedby': described.join(' ').trim() || undefined,
+        'aria-invalid': faults.length > 0 || undefined,
+      })}
+      {faults.length > 0 && (
+        <ul class="faults" id={`${id}-faults`}>
+          {faults.map(({ pointer: place, detail }) => (
+            <li key={place}>
+              {place === pointer ? '' : <code>{place}</code>} {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** The `Audit-Reference` of a change. */
+export function ReferenceField({ value, onInput }: { value: string; onInput: (value: string) => void }) {
+  return (
+    <Field label={t(commonTexts.reference)} hint={t(commonTexts.referenceHint)}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          value={value}
+          maxLength={200}
+          pattern="[ -~]*"
+          title={t(commonTexts.referenceRule)}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** The header, if there is a reference. */
+export function referenceHeader(reference: string): { 'Audit-Reference'?: string } {
+  return reference.trim() === '' ? {} : { 'Audit-Reference': reference.trim() };
+}
