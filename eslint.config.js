@@ -23,9 +23,6 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/require-await': 'off',
-      // Objects here consist of closures; none of their functions uses `this`.
-      // Most methods of interfaces are closures here, which need no `this`.
-      '@typescript-eslint/unbound-method': 'off',
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'exit', message: 'Loops end by their signal.' },
@@ -35,7 +32,7 @@ export default tseslint.config(
     },
   },
   {
-    // A test checks values from responses and databases itself.
+    // A test checks values from responses and databases itself. Its helpers consist of closures, and none uses `this`.
     files: ['test/**/*.ts', 'docs/examples/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-argument': 'off',
@@ -44,6 +41,7 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/restrict-template-expressions': 'off',
+      '@typescript-eslint/unbound-method': 'off',
     },
   },
   {

@@ -49,7 +49,7 @@ export interface Operation {
   deprecation: Readonly<Record<string, string>> | undefined;
   /** Errors: `invalid_request`. Headers are checked, and read only if there are parameters among them. */
   parseParameters(request: RequestParameters): Parameters;
-  checkBody(body: unknown): Fault[];
+  checkBody: (body: unknown) => Fault[];
   /** How a response violates the contract; used by the tests. */
   checkAnswer(status: number, mediaType: string | undefined, body: unknown): string[];
 }

@@ -62,7 +62,7 @@ export interface Resource<T> {
   data: T | undefined;
   problem: Problem | undefined;
   isLoading: boolean;
-  reload(): void;
+  reload: () => void;
 }
 
 const livePauseMs = 300;

@@ -55,7 +55,7 @@ export function Loaded<T>({
   of: { data, problem, isLoading, reload },
   children,
 }: {
-  of: { data: T | undefined; problem: Problem | undefined; isLoading: boolean; reload(): void };
+  of: { data: T | undefined; problem: Problem | undefined; isLoading: boolean; reload: () => void };
   children: (data: T) => ComponentChildren;
 }) {
   return (

@@ -44,12 +44,12 @@ export type DeliveredMatch = Pick<MatchAnswer, 'origin' | 'sinks' | 'withheld'>;
 
 export interface DeliverSettings {
   guarded: GuardedClient;
-  acquire(origin: string, sink: string, signal: AbortSignal): Promise<Permit | Denied>;
+  acquire: (origin: string, sink: string, signal: AbortSignal) => Promise<Permit | Denied>;
   /** The current permission, as far as this process knows. */
-  permission(origin: string, sink: string): Permission;
-  report(outcome: OutcomeReport): void;
+  permission: (origin: string, sink: string) => Permission;
+  report: (outcome: OutcomeReport) => void;
   /** Called whenever a delivery to a sink is withheld. */
-  onWithheld(origin: string, sink: string, error: Error): void;
+  onWithheld: (origin: string, sink: string, error: Error) => void;
   closing: AbortSignal;
   /** Milliseconds since 1970, by the registry's clock. */
   now: () => number;

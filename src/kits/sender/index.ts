@@ -144,7 +144,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   const guarded = createGuardedClient(settings.guard);
   const deliver = createDeliver({
     guarded,
-    acquire: permits.acquire,
+    acquire: (...pair) => permits.acquire(...pair),
     permission: permissionNow,
     report,
     onWithheld,

@@ -222,7 +222,7 @@ function compileCall(expression: Cesql & { kind: 'call' }): Evaluate {
       return false;
     };
   }
-  const { parameters, zero, apply } = called;
+  const { parameters, zero } = called;
   const operands = expression.arguments.map((argument) => compile(argument));
   return (event, run) => {
     const values: CesqlValue[] = [];
@@ -238,7 +238,7 @@ function compileCall(expression: Cesql & { kind: 'call' }): Evaluate {
       values[at] = cast;
       if (typeof cast === 'string') length += cast.length;
     }
-    return spend(run, length, 'functionEvaluation') ? apply(values, run) : zero;
+    return spend(run, length, 'functionEvaluation') ? called.apply(values, run) : zero;
   };
 }
 

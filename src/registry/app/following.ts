@@ -9,7 +9,7 @@ import { repeat } from './repeat.js';
 /** The memory of a process, whether it writes or only reads, and its age. */
 interface Following extends Pick<Context, 'follower' | 'freshness'> {
   /** When it resolves, this process's memory contains what a request wrote, unless the database is unavailable. */
-  onWritten(): Promise<void>;
+  onWritten: () => Promise<void>;
   /** Loops that end when the signal fires. */
   run(signal: AbortSignal): Promise<void>[];
 }

@@ -158,7 +158,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await upkeep.sweep();
       await follower.catchUp();
     },
-    forget: upkeep.forget,
+    forget: () => upkeep.forget(),
     follow: () => follower.catchUp(),
 
     async start() {

@@ -17,7 +17,7 @@ interface BlockStore {
   read(scope: BlockScope, id: string): Promise<Block>;
   list(scope: BlockScope, query: BlockQuery): Promise<ListPage<Block>>;
   /** Lifts blocks whose end has passed. Safe in several processes at once. */
-  liftEnded(): Promise<void>;
+  liftEnded: () => Promise<void>;
 }
 
 export type NewBlock = Pick<Block, 'tenant' | 'kind' | 'value' | 'reason' | 'endsAt' | 'byOperator'>;

@@ -10,17 +10,15 @@ import type { Verdict } from '../../consent/verdicts.js';
  *   lease       `leased`: requests that leases allowed. `allowed`: the rates of the pairs, once for each minute in which a
  *               sender asked for a lease. So the two can be compared. Pairs without a limit have no leases.
  */
-const statisticKinds = ['handshake', 'delivery', 'lease'] as const;
-export type StatisticKind = (typeof statisticKinds)[number];
-
-type LeaseCode = 'leased' | 'allowed';
-
 export type Counted =
-  { kind: 'handshake'; code: Verdict } | { kind: 'delivery'; code: OutcomeKind } | { kind: 'lease'; code: LeaseCode };
+  | { kind: 'handshake'; code: Verdict }
+  | { kind: 'delivery'; code: OutcomeKind }
+  | { kind: 'lease'; code: 'leased' | 'allowed' };
+
+export type StatisticKind = Counted['kind'];
 
 /** A day by minute and a year by hour are kept; days are made of hours, in UTC. */
-const steps = ['minute', 'hour', 'day'] as const;
-export type Step = (typeof steps)[number];
+export type Step = 'minute' | 'hour' | 'day';
 export type StoredStep = Exclude<Step, 'day'>;
 
 export const stepMs: Readonly<Record<Step, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };

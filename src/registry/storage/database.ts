@@ -48,7 +48,7 @@ export interface Database {
   /**
    * Makes a decision: one transaction, retried if Postgres cancelled it for another. No network call belongs inside.
    */
-  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  write: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
   /** One statement without Prisma, for frequent queries where Prisma's overhead matters. */
   query: Query;
   /** Work that sees the data as of one moment and changes nothing. It may take long. */
@@ -56,7 +56,7 @@ export interface Database {
   /** For migrations: one transaction without Prisma and without a time limit. */
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Frees the disk space of deleted rows, which blocks everything else; a server does that on its own. */
-  tidy(): Promise<void>;
+  tidy: () => Promise<void>;
   /** Why the database refused the last change, such as a full disk; undefined if it accepted it. */
   refusesWrites(): string | undefined;
   close(): Promise<void>;
@@ -76,7 +76,7 @@ export interface Snapshot {
 export interface Session {
   query: Query;
   /** Several statements at once. */
-  execute(statements: string): Promise<unknown>;
+  execute: (statements: string) => Promise<unknown>;
 }
 
 /** Who did it: a client with its token, a webhook with its callback, or the service itself. */
@@ -155,7 +155,7 @@ export const changeChannel = 'assent_change';
 export interface Transaction {
   sql: Sql;
   /** `target` is a kind and an id, `subscription:...`. */
-  audit(actor: Actor, action: string, target: string, detail?: AuditDetail): void;
+  audit: (actor: Actor, action: string, target: string, detail?: AuditDetail) => void;
   change(change: Change): void;
 }
 

@@ -12,7 +12,7 @@ interface ListenSettings {
   /** 0 for a free one. */
   port: number;
   certificate: Certificate;
-  onRequest(scheme: 'https' | 'http'): RequestListener;
+  onRequest: (scheme: 'https' | 'http') => RequestListener;
   /** The other side doesn't trust the certificate, for example. */
   onTlsFailure?: (error: Error) => void;
 }

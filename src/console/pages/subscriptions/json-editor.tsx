@@ -137,7 +137,7 @@ function useSettled<T>(value: T): T {
 
 export interface FilterCheck {
   event: string;
-  setEvent(text: string): void;
+  setEvent: (text: string) => void;
   answer: Schemas['FilterTestAnswer'] | undefined;
   isChecking: boolean;
   problem: Problem | undefined;

@@ -22,9 +22,9 @@ interface Search {
   isLoading: boolean;
   /** There are more than were loaded. */
   hasMore: boolean;
-  stop(): void;
+  stop: () => void;
   /** Continues after a failure, or after it was stopped. */
-  resume(): void;
+  resume: () => void;
 }
 
 interface Loaded {

@@ -31,7 +31,7 @@ export interface CallbackListener {
   expect(keyHash: Uint8Array): void;
   outcome(): CallbackOutcome | undefined;
   /** Resolves at the decision of the webhook, or after this time. */
-  decided(ms: number): Promise<void>;
+  decided: (ms: number) => Promise<void>;
   /** After the calls in progress have their response. */
   stop(): Promise<void>;
 }
@@ -114,7 +114,7 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
     received,
     expect: memory.expect,
     outcome: memory.outcome,
-    decided: memory.decided,
+    decided: (ms) => memory.decided(ms),
     stop: () => (stopped ??= stop()),
   };
 }

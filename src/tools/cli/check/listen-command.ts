@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { UsageError } from '../../../base/errors.js';
 import { flag, portOf, text, type Command } from '../command.js';
 
@@ -58,7 +59,6 @@ async function certificate() {
   const { openIdentity } = await import('../demo/webhook.js');
   const { readConfig } = await import('../../../registry/app/config.js');
   const { writeFile } = await import('node:fs/promises');
-  const { join } = await import('node:path');
   const { dataFolder } = readConfig({ ASSENT_DATA: process.env['ASSENT_DATA'] });
   const { ca, ...identity } = await openIdentity(dataFolder);
   const caFile = join(dataFolder, 'receiver-ca.pem');

@@ -19,5 +19,5 @@ export const loose = (client: Client): LooseClient => ({
       path,
       init,
     ),
-  pages: client.pages as unknown as LooseClient['pages'],
+  pages: (...asked) => (client as unknown as LooseClient).pages(...asked),
 });

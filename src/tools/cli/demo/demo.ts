@@ -9,12 +9,12 @@ export interface Play {
   title: string;
   acts: readonly Act[];
   /** Creates what the scene needs. What must be undone goes to `atEnd`. */
-  prepare(atEnd: SceneSettings['atEnd']): Promise<Omit<SceneSettings, 'atEnd' | 'onExchange' | 'onComplaint'>>;
+  prepare: (atEnd: SceneSettings['atEnd']) => Promise<Omit<SceneSettings, 'atEnd' | 'onExchange' | 'onComplaint'>>;
   /** Says where everything is, before the first act. */
-  introduce(scene: Scene, tell: Narrator): void;
+  introduce: (scene: Scene, tell: Narrator) => void;
   /** Keeps everything running after the last act until it resolves. What the webhook gets is printed meanwhile. */
-  stay?(scene: Scene, signal: AbortSignal): Promise<void>;
-  farewell(seconds: string): string;
+  stay?: (scene: Scene, signal: AbortSignal) => Promise<void>;
+  farewell: (seconds: string) => string;
 }
 
 const limitMs = 55_000;

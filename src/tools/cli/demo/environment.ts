@@ -31,7 +31,7 @@ export interface Scene {
   callbackFile: string;
   /** What the webhook was asked and returned, in order. */
   exchanges: WireExchange[];
-  token(role: Role, lifetimeSeconds: number): Promise<string>;
+  token: (role: Role, lifetimeSeconds: number) => Promise<string>;
   /** Calls the registry. */
   ask(role: Role, method: string, path: string, body?: object, mediaType?: string): Promise<HttpResponse>;
   /** Posts to the webhook over HTTPS. Resolves to the status. */
@@ -65,7 +65,7 @@ export async function setScene(settings: SceneSettings, signal: AbortSignal): Pr
       onExchange(exchange);
     },
   });
-  atEnd(receiver.stop);
+  atEnd(() => receiver.stop());
   const config = readConfig({
     ASSENT_DATA: folder,
     ASSENT_PORT: String(ports.api),
@@ -77,7 +77,7 @@ export async function setScene(settings: SceneSettings, signal: AbortSignal): Pr
     ...settings.settings,
   });
   const service = await createService({ config, log: createLog('warn', { write: onComplaint }) });
-  atEnd(service.stop);
+  atEnd(() => service.stop());
   const { url, operationsUrl } = await service.start();
 
   const issuer = await openDevelopmentIssuer(folder);

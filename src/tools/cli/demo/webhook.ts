@@ -42,7 +42,7 @@ export interface WebhookSettings {
 
 export interface Webhook {
   port: number;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /** A small webhook on loopback that reports what went over its sockets. Rejects if the port is in use. */
@@ -139,7 +139,7 @@ export interface Receiver {
   url: string;
   caFile: string;
   callbackFile: string;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 const identity = z.object({ ca: z.string(), cert: z.string(), key: z.string() });

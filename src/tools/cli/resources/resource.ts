@@ -35,12 +35,12 @@ export interface Operation {
   /** If absent, the response is one resource. */
   columns?: readonly Column[];
   /** For lists: what a change of the feed may have touched. */
-  affected?(change: Change): Affected;
+  affected?: (change: Change) => Affected;
   newestFirst?: true;
   /** One line instead of the whole resource. */
   done?(row: Row): string;
   /** In place of the one request. Resolves to the exit code. */
-  run?(context: OperationContext): Promise<number>;
+  run?: (context: OperationContext) => Promise<number>;
   /** Options of `run`. */
   options?: Options;
 }

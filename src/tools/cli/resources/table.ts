@@ -5,7 +5,7 @@ export type Row = Record<string, unknown>;
 
 export interface Column {
   title: string;
-  of(row: Row): unknown;
+  of: (row: Row) => unknown;
 }
 
 /** A column with a member of the row: `member('statusdetails.reason', 'reason')`. */

@@ -111,7 +111,7 @@ interface HostSettings {
   port: number;
   certificate: Certificate;
   /** Records the request when its head arrives. `reply` is asked for when the body is here, too. */
-  onRequest(exchange: Exchange): { reply(): Promise<Reply> };
+  onRequest: (exchange: Exchange) => { reply: () => Promise<Reply> };
 }
 
 const longestBody = 65_536;

@@ -37,7 +37,7 @@ export interface Scene {
   signal: AbortSignal;
   /** When the last request arrived, at whatever webhook. */
   lastAt: number;
-  targetOf(name: string): string;
+  targetOf: (name: string) => string;
   /** Work that the run waits for. */
   work: Set<Promise<void>>;
 }
