@@ -49,6 +49,7 @@ export default tseslint.config(
     ignores: ['src/main.ts', 'src/tools/cli/**'],
     rules: { 'no-restricted-globals': ['error', { name: 'process', message: 'Configuration comes from config.ts.' }] },
   },
+  { files: ['**/*.cjs'], languageOptions: { globals: globals.node } },
   {
     files: ['src/registry/pages/assets/*.js'],
     languageOptions: {

@@ -55,13 +55,11 @@ function project(displayName, more = {}) {
   if (files.length === 0) return [];
   return {
     displayName,
-    testEnvironment: 'node',
+    testEnvironment: '<rootDir>/test/support/plain-environment.cjs',
+    runtime: '<rootDir>/test/support/plain-runtime.cjs',
     roots: ['<rootDir>/test'],
     testMatch: files.map((name) => `<rootDir>/test/${name}.test.ts`),
-    extensionsToTreatAsEsm: ['.ts'],
-    moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-    transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
-    setupFiles: ['<rootDir>/test/support/compile-less.mjs'],
+    transform: {},
     // A test that fails leaves no clock of its own to the next one.
     restoreMocks: true,
     ...more,
@@ -70,7 +68,7 @@ function project(displayName, more = {}) {
 
 export default {
   projects: [
-    project('none'),
+    project('none', { globals: { testDatabase: 'none' } }),
     project('postgres', {
       globals: { testDatabase: 'postgres' },
       globalSetup: '<rootDir>/test/support/start-postgres.mjs',
@@ -85,7 +83,7 @@ export default {
   // For tests that hang. No test depends on the speed of the machine.
   testTimeout: 600_000,
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
-  // The modules of a test file are never freed, and each garbage collection scans them again.
+  // What test files leave behind in a worker, each garbage collection scans again.
   workerIdleMemoryLimit: '700MB',
   // Tests wait some of the time. More at once overload a small machine, and time-outs of the product fire.
   maxWorkers: availableParallelism() + 2,

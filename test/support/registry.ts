@@ -58,10 +58,10 @@ export interface RegistrySettings {
   beside?: Registry;
 }
 
-/** The database that this test file runs on: jest.config.js. */
-const { testDatabase } = globalThis as { testDatabase?: 'postgres' | 'embedded' | 'citus' };
+/** The database that the present test file runs on: jest.config.js. */
+const databaseNow = () => (globalThis as { testDatabase?: 'postgres' | 'embedded' | 'citus' }).testDatabase;
 
-export const isServer = testDatabase === 'postgres' || testDatabase === 'citus';
+export const isServer = () => databaseNow() === 'postgres' || databaseNow() === 'citus';
 
 export async function startRegistry(settings: RegistrySettings = {}): Promise<Registry> {
   const { receiver, dns, env, dismantle } = settings.beside
@@ -135,20 +135,20 @@ async function surroundings({ withoutPublicUrl, reachable, sinkPorts = [] }: Reg
 }
 
 export async function copyDatabase(folder: string): Promise<{ url: string | undefined; drop: () => Promise<void> }> {
-  if (!isServer) {
+  if (!isServer()) {
     // A thousand small files: takes a third of the time of `cp`.
     cpSync(join(process.env['ASSENT_TEST_FOLDER'] ?? '', 'database'), join(folder, 'database'), { recursive: true });
     return { url: undefined, drop: async () => undefined };
   }
   const name = `assent_${randomUUID().replaceAll('-', '')}`;
-  const server = process.env[testDatabase === 'citus' ? 'TEST_CITUS_URL' : 'ASSENT_TEST_SERVER'] ?? '';
+  const server = process.env[databaseNow() === 'citus' ? 'TEST_CITUS_URL' : 'ASSENT_TEST_SERVER'] ?? '';
   const execute = async (statement: string) => {
     const client = new pg.Client({ connectionString: server });
     await client.connect();
     await client.query(statement);
     await client.end();
   };
-  if (testDatabase === 'citus') {
+  if (databaseNow() === 'citus') {
     const url = new URL(server);
     url.searchParams.set('schema', name);
     return { url: url.href, drop: () => execute(`drop schema ${name} cascade`) };

@@ -27,8 +27,8 @@ let env: Record<string, string>;
 const programs: Program[] = [];
 
 /** Also what is the same on both databases. */
-const onServer = isServer ? test : test.skip;
-const onEmbedded = isServer ? test.skip : test;
+const onServer = isServer() ? test : test.skip;
+const onEmbedded = isServer() ? test.skip : test;
 
 /** Remembered, so that a failed test leaves nothing running. */
 function remembered<T extends Program>(program: T): T {
@@ -65,7 +65,7 @@ test('it prints where it listens, where its data is and how to get a token, and 
   const registry = await start();
   expect(registry.stderr).toContain(`Assent listens on ${registry.url}\n`);
   expect(registry.stderr).toContain(
-    isServer ? ` Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : ` embedded Postgres in ${folder}`,
+    isServer() ? ` Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : ` embedded Postgres in ${folder}`,
   );
   expect(registry.stderr).toContain(` ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
   await untilReady(registry.operationsUrl);

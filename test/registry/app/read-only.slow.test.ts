@@ -12,7 +12,7 @@ import { createTenant, type Tenant } from '../../support/tenant.js';
 import { until } from '../../support/until.js';
 
 /** A primary with a streaming standby; one registry writes to the primary, another follows the standby. */
-const onServer = isServer ? test : test.skip;
+const onServer = isServer() ? test : test.skip;
 let postgres: Postgres;
 let standby: PostgresServer;
 let writer: Registry;
@@ -23,7 +23,7 @@ let sink: string;
 let readerWaited: boolean;
 
 beforeAll(async () => {
-  if (!isServer) return;
+  if (!isServer()) return;
   postgres = await startPostgres(['fsync = off', 'full_page_writes = off']);
   standby = await postgres.startStandby(['wal_retrieve_retry_interval = 200ms']);
   const empty = await startPostgres();
@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 let leftOver = async () => {};
 afterAll(async () => {
-  if (!isServer) return;
+  if (!isServer()) return;
   await Promise.all([reader.stop(), writer.stop()]);
   await leftOver();
   await postgres.stop();

@@ -8,7 +8,7 @@ import { createTenant, type Tenant } from '../../support/tenant.js';
 let registry: Registry;
 let tenant: Tenant;
 let reader: FeedReader;
-const onServer = isServer ? test : test.skip;
+const onServer = isServer() ? test : test.skip;
 const env = { ASSENT_RETENTION_DAYS: '90', ASSENT_AUDIT_DAYS: '730' };
 const dayMs = 86_400_000;
 /** An id of that many days ago. */

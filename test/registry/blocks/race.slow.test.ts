@@ -15,7 +15,7 @@ const number = 50;
 beforeAll(async () => {
   registry = await startRegistry({ reachable: true });
   processes = [registry];
-  if (isServer) processes.push(await startRegistry({ beside: registry, env: { ASSENT_PORT: '0' } }));
+  if (isServer()) processes.push(await startRegistry({ beside: registry, env: { ASSENT_PORT: '0' } }));
   tenant = await createTenant(registry);
   consumers = await Promise.all(
     Array.from({ length: number }, (_, place) => processes[place % processes.length]!.as('assent:subscribe')),

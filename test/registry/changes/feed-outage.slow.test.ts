@@ -5,14 +5,14 @@ import { createFeedReader, type FeedReader } from '../../support/feed-reader.js'
 import { isServer, startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
-const onServer = isServer ? test : test.skip;
+const onServer = isServer() ? test : test.skip;
 let postgres: Postgres;
 let registry: Registry;
 let tenant: Tenant;
 let sender: FeedReader;
 
 beforeAll(async () => {
-  if (!isServer) return;
+  if (!isServer()) return;
   postgres = await startPostgres(['fsync = off', 'full_page_writes = off']);
   registry = await startRegistry({
     env: { DATABASE_URL: postgres.url, ASSENT_STOP_SECONDS: '3', ASSENT_FEED_HEARTBEAT_SECONDS: '1' },
@@ -21,7 +21,7 @@ beforeAll(async () => {
   sender = await createFeedReader(registry);
 });
 afterAll(async () => {
-  if (!isServer) return;
+  if (!isServer()) return;
   await postgres.stop();
   await registry.stop();
 });

@@ -95,8 +95,8 @@ test('a snapshot that the client does not read is aborted; a tenant gets two at 
     await once(socket, 'readable');
     return socket;
   };
-  const silent = isServer ? await Promise.all([open(), open()]) : [await open()];
-  if (isServer) {
+  const silent = isServer() ? await Promise.all([open(), open()]) : [await open()];
+  if (isServer()) {
     const refused = await sender.ask('/v1/snapshot');
     expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_readers' } });
     expect(refused.headers.get('Retry-After')).toBe('5');
@@ -114,7 +114,7 @@ test('a snapshot that the client does not read is aborted; a tenant gets two at 
       `select count(*)::int as open from pg_stat_activity
        where datname = current_database() and backend_type = 'client backend' and xact_start < '${moment}'`,
     );
-  let transactions = isServer ? await countTransactions() : [{ open: 0 }];
+  let transactions = isServer() ? await countTransactions() : [{ open: 0 }];
   while (transactions[0]?.open !== 0 && !(await areCutOff())) transactions = await countTransactions();
   expect(transactions).toEqual([{ open: 0 }]);
   expect(await areCutOff()).toBe(false);

@@ -254,12 +254,12 @@ describe('a lease that the database may have lost', () => {
     isChargedOnce(() => registry.sql('update feed_state set epoch = $1::uuid', randomUUID())));
 
   // The server is shared with the tests of other files.
-  (isServer ? test.skip : test)('in a crash that the server came back from by itself is charged once', () =>
+  (isServer() ? test.skip : test)('in a crash that the server came back from by itself is charged once', () =>
     isChargedOnce(() => registry.sql(`select pg_stat_reset_shared('wal')::text`)),
   );
 });
 
-(isServer ? test : test.skip)('instances at two services share one rate, and none is left out', async () => {
+(isServer() ? test : test.skip)('instances at two services share one rate, and none is left out', async () => {
   const { sink } = await newSink('600');
   const beside = await startRegistry({ beside: registry });
   const scope = 'assent:deliver';

@@ -474,7 +474,7 @@ describe('a hold', () => {
   });
 });
 
-(isServer ? test : test.skip)(
+(isServer() ? test : test.skip)(
   'reports of the same sinks in any order, at once, neither fail nor miscount',
   async () => {
     const sinks = await Promise.all(Array.from({ length: 6 }, () => newSink()));
@@ -499,7 +499,7 @@ describe('a hold', () => {
   },
 );
 
-(isServer ? test : test.skip)('a report beside the removal of its origin is taken in for the others', async () => {
+(isServer() ? test : test.skip)('a report beside the removal of its origin is taken in for the others', async () => {
   const { sink, id } = await newSink();
   for (let round = 0; round < 20; round += 1) {
     const origin = `going-${round}.example.com`;

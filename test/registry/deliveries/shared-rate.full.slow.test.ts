@@ -121,8 +121,8 @@ const hungry = (count: number): Sender[] => Array.from({ length: count }, () => 
 const lengthFor = (rate: number) => (rate < 10 ? 127 + 600 : 127 + 120);
 
 /** The function is the same on both databases: on the embedded one, a low rate and a usual one. */
-const rates = isServer ? [1, 2, 5, 10, 60, 600, 6_000, 100_000] : [2, 600];
-const describeOnServer = isServer ? describe : describe.skip;
+const rates = isServer() ? [1, 2, 5, 10, 60, 600, 6_000, 100_000] : [2, 600];
+const describeOnServer = isServer() ? describe : describe.skip;
 
 describe.each(rates)('a rate of %i a minute', (rate) => {
   test.each([1, 4, 16])('is never exceeded, and nine tenths of it can be used, by %i instances', async (count) => {

@@ -112,7 +112,7 @@ describe('what grants', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
   });
 
-  (isServer ? test : test.skip)(
+  (isServer() ? test : test.skip)(
     '100 calls at once give one grant, one change and one audit entry (real server)',
     async () => {
       const { callback, sink, id } = await offered();

@@ -196,7 +196,7 @@ describe('another requested rate', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: after });
   });
 
-  (isServer ? test : test.skip).each([['registration'], ['renewal']])(
+  (isServer() ? test : test.skip).each([['registration'], ['renewal']])(
     'cancels a %s with the old one that is being claimed at that moment',
     async (reason) => {
       const { sink } = consenting();
@@ -650,7 +650,7 @@ describe('POST to the handshakes of a subscription', () => {
   });
 
   // The embedded database has one connection.
-  (isServer ? test : test.skip)(
+  (isServer() ? test : test.skip)(
     'a question that is put while a cool-down is being written is due after it',
     async () => {
       const path = `/change-${(count += 1)}`;

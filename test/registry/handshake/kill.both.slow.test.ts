@@ -8,7 +8,7 @@ import { copyDatabase, isServer } from '../../support/registry.js';
 
 test('200 registrations while the process is killed repeatedly: none is lost or duplicated, and each reaches the right status', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'assent-kill-database-'));
-  const database = isServer ? await copyDatabase(folder) : undefined;
+  const database = isServer() ? await copyDatabase(folder) : undefined;
   const seed = randomInt(2 ** 31);
   const result = await killRegistrations({ databaseUrl: database?.url, seed });
   process.stdout.write(`${JSON.stringify({ ...result, faults: result.faults.length })}\n`);

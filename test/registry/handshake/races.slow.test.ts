@@ -6,13 +6,13 @@ import { isServer, startRegistry, type Registry } from '../../support/registry.j
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
 /** Concurrent actions of two connections or processes; the embedded database has only one connection. */
-const onServer = isServer ? test : test.skip;
+const onServer = isServer() ? test : test.skip;
 let registry: Registry;
 let second: Registry;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  if (!isServer) return;
+  if (!isServer()) return;
   registry = await startRegistry({ reachable: true });
   second = await startRegistry({ beside: registry, env: { ASSENT_PORT: '0' } });
   tenant = await createTenant(registry);

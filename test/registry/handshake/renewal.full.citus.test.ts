@@ -155,7 +155,7 @@ describe('renewal', () => {
     }
   });
 
-  (isServer ? test : test.skip)(
+  (isServer() ? test : test.skip)(
     'renewals that end beside a report of the same webhooks wait for no one in a circle',
     async () => {
       for (let round = 0; round < 3; round += 1) {

@@ -50,7 +50,7 @@ test('a running process is live, and one with everything that it needs is ready'
   expect((await watch('/readyz').expect(200)).body).toEqual({ status: 'ready', checks });
 });
 
-(isServer ? test : test.skip)('a database that is gone makes it not ready, and leaves it live', async () => {
+(isServer() ? test : test.skip)('a database that is gone makes it not ready, and leaves it live', async () => {
   const other = await another();
   const url = new URL(other.env['DATABASE_URL'] ?? '');
   await registry.sql(`drop database ${url.pathname.slice(1)} with (force)`);
@@ -80,7 +80,7 @@ test('a migration of a newer version is named in the log, in a warning and in th
   const isTold = (line: string) => line.includes(name) && line.includes('"level":"error"');
   expect(registry.logs.filter(isTold)).toHaveLength(1);
   expect(await metric('assent_unknown_migrations')).toBe(1);
-  if (isServer) {
+  if (isServer()) {
     const older = await startRegistry({ beside: registry });
     expect(older.logs.filter(isTold)).toHaveLength(1);
     await older.stop();
@@ -89,7 +89,7 @@ test('a migration of a newer version is named in the log, in a warning and in th
   expect((await watch('/readyz').expect(200)).body).not.toHaveProperty('warnings');
 });
 
-(isServer ? test : test.skip)('while changes fail because a disk is full, it says so, and is not ready', async () => {
+(isServer() ? test : test.skip)('while changes fail because a disk is full, it says so, and is not ready', async () => {
   await registry.sql(`create function no_room() returns trigger language plpgsql as $$ begin
     raise 'could not extend file: No space left on device' using errcode = '53100'; end $$`);
   await registry.sql('create trigger no_room before insert on origin for each row execute function no_room()');
@@ -215,7 +215,7 @@ test('the lag says how late the oldest due handshake is', async () => {
   expect(await lag()).toBe(0);
 });
 
-(isServer ? test : test.skip)('metrics do not wait for a table that another session has locked', async () => {
+(isServer() ? test : test.skip)('metrics do not wait for a table that another session has locked', async () => {
   const somebody = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
   await somebody.connect();
   await somebody.query('begin');

@@ -93,7 +93,7 @@ test('a decision by callback counts once, however often the URL is called', asyn
 });
 
 // Two processes cannot share an embedded database.
-(isServer ? test : test.skip)('a stop writes the last counts', async () => {
+(isServer() ? test : test.skip)('a stop writes the last counts', async () => {
   const other = await startRegistry({ beside: registry });
   const { sink } = (await tenant.admin.get('/v1/grants?state=live&limit=1').expect(200)).body[0];
   const sender = await other.as('assent:deliver', { subscriber: 'mailroom' });

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const rowsOf = <T>(text: string) => database.client.$queryRawUnsafe<T[]>(text);
 
-(isServer ? test : test.skip)(
+(isServer() ? test : test.skip)(
   'ten processes that start at the same time on an empty database apply each migration once',
   async () => {
     const server = process.env['ASSENT_TEST_SERVER'] ?? '';
@@ -90,7 +90,7 @@ test('the next start leaves a migrated database unchanged', async () => {
   expect(await rowsOf(`select * from _prisma_migrations order by id`)).toEqual(before);
 });
 
-(isServer ? test : test.skip)(
+(isServer() ? test : test.skip)(
   "a migration that waits for somebody's transaction says so, and is done when that is over",
   async () => {
     await database.exclusively(({ execute }) => execute('drop schema public cascade; create schema public'));

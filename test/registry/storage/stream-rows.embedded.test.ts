@@ -45,7 +45,7 @@ test('streams of one snapshot see the same moment, one after the other', async (
   const seen = await database.snapshot(async ({ stream, query }) => {
     const states: string[] = [];
     for await (const page of stream(statement, [])) states.push(...page);
-    if (isServer) await database.exclusively(({ execute }) => execute(`update feed_state set cluster = 'another'`));
+    if (isServer()) await database.exclusively(({ execute }) => execute(`update feed_state set cluster = 'another'`));
     for await (const page of stream(statement, [])) states.push(...page);
     return [
       ...states,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isServer, startRegistry, type Registry } from '../../support/registry.js';
 
-const onEmbedded = isServer ? test.skip : test;
+const onEmbedded = isServer() ? test.skip : test;
 
 let registry: Registry;
 

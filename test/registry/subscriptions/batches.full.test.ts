@@ -5,7 +5,7 @@ import { createTenant, type Tenant } from '../../support/tenant.js';
 
 /** Concurrent registrations are written together, and each gets the response that it would get alone. */
 /** What does not depend on the database. */
-const onServer = isServer ? test : test.skip;
+const onServer = isServer() ? test : test.skip;
 let registry: Registry;
 let tenant: Tenant;
 afterEach(() => registry.stop());
