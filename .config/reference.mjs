@@ -23,6 +23,10 @@ function formOf(usage) {
   return `${name} ${[first, ...others].map((form) => form.split(' ')[1]).join('|')}`;
 }
 
+/** Such as `--callback offer|never`. */
+const optionOf = (name, { choices, value, required }) =>
+  code([`--${name}`, choices?.join('|') ?? value].filter(Boolean).join(' ')) + (required ? ' (required)' : '');
+
 /** As many tables as there are names. `rows` begin with what stands in the first column, which names the row. */
 async function tablesOf() {
   const [{ errorCodes, RegistryError }, { problemOf }, { problemTitles }, { verdicts, warnings }, { settings }] =
@@ -70,9 +74,9 @@ async function tablesOf() {
         .map((command) => [
           code(`assent ${formOf(command.usage)}`),
           summaryOf(command),
-          Object.keys(command.options)
-            .filter((option) => !(option in connectionOptions) || !('json' in command.options))
-            .map((option) => code(`--${option}`))
+          Object.entries(command.options)
+            .filter(([option]) => !(option in connectionOptions) || !('json' in command.options))
+            .map(([name, option]) => optionOf(name, option))
             .join(', '),
         ]),
     },

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import formats from 'ajv-formats';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -7,14 +6,20 @@ import { requestTexts } from '../texts/requests.js';
 import { textIn } from '../texts/text.js';
 import { tokenTexts } from '../texts/tokens.js';
 import { faultsOf } from './contract-faults.js';
-import type { operations } from './contract.gen.js';
+import {
+  documentText,
+  locate,
+  methods,
+  type Method,
+  type OpenApiDocument,
+  type OperationId,
+  type OperationObject,
+  type ParameterObject,
+  type ResponseObject,
+} from './document.js';
 import { escapePointer, textFault } from '../formats/json.js';
 import type { Principal, Scope } from './principal.js';
 import { isTimestamp } from '../formats/timestamp.js';
-
-/** Webhooks have the others: the registry does not serve those. */
-export type OperationId = Exclude<keyof operations, 'askWebhook' | 'receiveNotice'>;
-type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Operation {
   id: OperationId;
@@ -74,47 +79,6 @@ export interface Parameters {
   query: Record<string, unknown>;
 }
 
-interface ParameterObject {
-  name: string;
-  in: 'path' | 'query' | 'header';
-  required?: boolean;
-  schema: { type?: string };
-}
-interface ResponseObject {
-  content?: Record<string, object>;
-}
-interface OperationObject {
-  operationId: OperationId;
-  parameters?: unknown[];
-  security?: Array<{ oauth?: Scope[] }>;
-  requestBody?: { required?: boolean; content: Record<string, object> };
-  responses: Record<string, unknown>;
-  'x-body-limit'?: number;
-  'x-safe'?: boolean;
-  'x-hot'?: boolean;
-  'x-takes-events'?: boolean;
-  'x-headers'?: Readonly<Record<string, string>>;
-  'x-by-part'?: boolean;
-  'x-page'?: boolean;
-  'x-any-method'?: boolean;
-  'x-echo-request-id'?: boolean;
-  deprecated?: boolean;
-  /** Dates, as 2026-11-24, and a URL. The build checks them. */
-  'x-deprecated-since'?: string;
-  'x-sunset'?: string;
-  'x-deprecation-link'?: string;
-}
-type PathItem = Partial<Record<Method, OperationObject>> & {
-  parameters?: unknown[];
-  /** In place of the document's. */
-  servers?: Array<{ url: string }>;
-};
-export interface OpenApiDocument {
-  info: { version: string; contact: { name: string } };
-  servers: Array<{ url: string }>;
-  paths: Record<string, PathItem>;
-}
-
 /**
  * The OpenAPI document at run time: the operations, who may call them, and the checks of requests and responses.
  * openapi/openapi.json is bundled from the files next to it. The types in contract.gen.ts are generated from it.
@@ -125,7 +89,6 @@ export interface Contract {
   operationOf(id: OperationId): Operation;
 }
 
-const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const documentId = 'openapi';
 
 /** The build lints the document. Ajv's own check takes a third of the load time and skips the schemas. */
@@ -138,7 +101,7 @@ const ajvSettings = {
   meta: false,
 };
 
-export function loadContract(text = readContract()): Contract {
+export function loadContract(text = documentText()): Contract {
   const document = JSON.parse(text) as OpenApiDocument;
   // Client generators need the mapping. Ajv accepts none: it finds the branch by the values of the member.
   const schemas = JSON.parse(text.replaceAll('"mapping":', '"x-mapping":')) as object;
@@ -208,10 +171,6 @@ export function loadContract(text = readContract()): Contract {
       return operation;
     },
   };
-}
-
-function readContract(): string {
-  return readFileSync(new URL('../../../openapi/openapi.json', import.meta.url), 'utf8');
 }
 
 /**
@@ -334,15 +293,4 @@ export function brokenParameters(faults: readonly Fault[]): RegistryError {
 /** References inside a parameter's schema point into the document. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', `"$ref":"${documentId}#`)) as object;
-}
-
-/** The value at a JSON pointer, with references followed, and where that value is. */
-function locate<T>(document: OpenApiDocument, pointer: string): [string, T] {
-  const steps = pointer.slice(1).split('/');
-  const value = steps.reduce<unknown>(
-    (parent, step) => (parent as Record<string, unknown>)[step.replaceAll('~1', '/').replaceAll('~0', '~')],
-    document,
-  );
-  const reference = (value as { $ref?: string }).$ref;
-  return reference ? locate(document, reference.slice(1)) : [pointer, value as T];
 }

@@ -2,7 +2,7 @@ import type { Express, RequestHandler, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
 import { answerMethods } from './app.js';
 import type { Context } from '../context.js';
-import type { OpenApiDocument } from '../../base/contract/contract.js';
+import type { OpenApiDocument } from '../../base/contract/document.js';
 
 /**
  * What programs read: the contract, the keys of the development issuer, the addresses for AuthZEN and security.txt.

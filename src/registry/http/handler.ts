@@ -1,6 +1,6 @@
 import type { Actor } from '../storage/database.js';
 import type { operations } from '../../base/contract/contract.gen.js';
-import type { OperationId } from '../../base/contract/contract.js';
+import type { OperationId } from '../../base/contract/document.js';
 import type { Language } from '../../base/texts/text.js';
 import type { Preferred } from './exchange.js';
 import type { Principal } from '../../base/contract/principal.js';

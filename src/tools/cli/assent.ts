@@ -2,15 +2,16 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../base/errors.js';
-import { profileNames } from '../../consent/origin.js';
+import { profileNames, type Profile } from '../../consent/origin.js';
 import { checkCommand } from './check/check-command.js';
-import { flag, portOf, text, type Commands } from './command.js';
+import { choice, flag, portOf, text, type Commands } from './command.js';
 import { runCommandLine } from './command-line.js';
 import { completionCommand } from './completion-command.js';
 import { conformanceCommand } from './conformance/conformance-command.js';
 import { listenCommand } from './check/listen-command.js';
 import { loginCommand, logoutCommand, whoamiCommand } from './login/login-commands.js';
 import { resourceCommands } from './resources/resource-commands.js';
+import { languages } from '../../base/texts/text.js';
 import { version } from '../../base/version.js';
 
 /**
@@ -109,11 +110,10 @@ export const commands: Commands = {
       a batch, in the JSON format; - is standard input. Exit codes: 0 valid, maybe with warnings; 1 not valid; 2 the
       command or a file cannot be read.
 `,
-    options: { profile: text('cloudevents') },
+    options: { profile: choice(profileNames, 'cloudevents') },
     takesFiles: true,
     async run(values, files) {
-      const profile = profileNames.find((name) => name === values['profile']);
-      if (profile === undefined) throw new UsageError(`--profile must be one of ${profileNames.join(', ')}.`);
+      const profile = values['profile'] as Profile;
       if (files.length === 0) throw new UsageError('Name at least one file.');
       const { validateFiles } = await import('./check/validate-files.js');
       const { lines, faults, unreadable } = await validateFiles(files, profile);
@@ -140,7 +140,7 @@ export const commands: Commands = {
       registry: text('http://127.0.0.1:3000'),
       source: text(''),
       'type-prefix': text(''),
-      language: text('en'),
+      language: choice(languages, 'en'),
       hours: text('24'),
       tenant: text('demo'),
       data: text(''),

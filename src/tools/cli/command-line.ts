@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { UsageError } from '../../base/errors.js';
-import type { Command, Commands, Io } from './command.js';
+import { checkChoice, type Command, type Commands, type Io } from './command.js';
 import { helpOf, overviewOf } from './help.js';
 
 /**
@@ -58,5 +58,6 @@ async function run(name: string, command: Command, args: readonly string[], io: 
     io.stdout.write(helpOf(name, command));
     return 0;
   }
+  for (const [name, option] of Object.entries(command.options)) checkChoice(`--${name}`, option, values[name]);
   return command.run(values as Parameters<Command['run']>[0], positionals, io);
 }

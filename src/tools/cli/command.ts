@@ -5,6 +5,8 @@ export interface TextOption {
   type: 'string';
   default?: string | string[];
   multiple?: true;
+  /** Whether the command, or the file it is given, must have it. */
+  required?: boolean;
   /** What it is called in the help: `--origin NAME`. */
   value?: string;
   help?: string;
@@ -60,7 +62,29 @@ export type Commands = Record<string, Command | CommandGroup>;
 
 export const text = (value: string) => ({ type: 'string' as const, default: value });
 
+/** The parser accepts no other value. */
+export const choice = (choices: readonly string[], value: string): TextOption => ({
+  type: 'string',
+  default: value,
+  choices,
+});
+
 export const flag = { type: 'boolean' as const, default: false };
+
+export const isRequired = (option: TextOption | FlagOption): boolean =>
+  option.type === 'string' && option.required === true;
+
+/** Throws a UsageError for a value that is none of the choices. `shown` is what the message calls it. */
+export function checkChoice(
+  shown: string,
+  option: TextOption | FlagOption,
+  value: string | boolean | (string | boolean)[] | undefined,
+): void {
+  const choices = option.type === 'string' ? option.choices : undefined;
+  if (value === undefined || choices === undefined || [value].flat().every((each) => choices.includes(String(each))))
+    return;
+  throw new UsageError(`${shown} must be one of ${choices.join(', ')}.`);
+}
 
 /** Resolves when the text is written, or lost because no process reads it. */
 export const write = (stream: Writable, lines: string): Promise<void> =>

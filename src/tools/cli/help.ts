@@ -1,4 +1,12 @@
-import { groups, type Command, type CommandGroup, type Commands, type Options } from './command.js';
+import {
+  groups,
+  isRequired,
+  type Command,
+  type CommandGroup,
+  type Commands,
+  type Options,
+  type TextOption,
+} from './command.js';
 
 /** The list of commands: a line each, by whom they are for. */
 export function overviewOf(commands: Commands): string {
@@ -34,20 +42,31 @@ export function summaryOf(command: Command | CommandGroup): string {
   return /^.*?[.:](?=\s|$)/s.exec(description.map((line) => line.trim()).join(' '))?.[0].replace(/:$/, '.') ?? '';
 }
 
-export const usageLineOf = (name: string, operands: string, options: Options) =>
-  `assent ${[name, operands].filter(Boolean).join(' ')}${Object.keys(options).length > 0 ? ' [options]' : ''}`;
+/** The help of a command from its table of options, and of operands if it has any. */
+export function usageOf(name: string, summary: string, options: Options, operands: Options = {}): string {
+  const line = [
+    '',
+    ...[name, ...Object.keys(operands)],
+    ...(Object.keys(options).length > 0 ? ['[options]'] : []),
+  ].join(' ');
+  const given = Object.entries(operands).map(([operand, option]): Row => [operand, explanationOf(option)]);
+  const chosen = Object.entries(options).map(([option, each]): Row => [optionText(option, each), explanationOf(each)]);
+  return ` ${line}\n      ${summary}\n\n${linesOf([...given, ...chosen])}`;
+}
 
 /** Each option with its explanation. */
-export const optionLines = (options: Options): string =>
-  linesOf(Object.entries(options).map(([name, option]): Row => [optionText(name, option), explanationOf(option)]));
-
 export const optionText = (name: string, option: Options[string]): string =>
   `--${name}${option.type === 'string' ? ` ${option.value ?? 'TEXT'}` : ''}`;
 
+/** Choices follow the first sentence. */
 export function explanationOf(option: Options[string]): string {
-  const choices = option.type === 'string' && option.choices !== undefined ? `: ${option.choices.join(', ')}` : '';
-  const repeat = option.type === 'string' && option.multiple ? ' Repeat it for more.' : '';
-  return `${(option.help ?? '').replace(/\.$/, '')}${choices}.${repeat}`;
+  const { help = '', choices, multiple } = option as TextOption;
+  const listed = choices === undefined ? '' : `: ${choices.join(', ')}`;
+  return [
+    `${help.replace(/\.$/, '')}.`.replace(/\.(?=\s|$)/, `${listed}.`),
+    ...(isRequired(option) ? ['Required.'] : []),
+    ...(multiple ? ['Repeat it for more.'] : []),
+  ].join(' ');
 }
 
 type Row = [string, string];

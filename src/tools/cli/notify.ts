@@ -6,7 +6,7 @@ import { SetupError, UsageError } from '../../base/errors.js';
 import { createLog } from '../../registry/http/log.js';
 import type { Entry } from '../notify/outbox.js';
 import { runNotifier } from '../notify/notifier.js';
-import { languages } from '../../base/texts/text.js';
+import type { Language } from '../../base/texts/text.js';
 import { createToken } from './login/create-token.js';
 
 export interface NotifyOptions {
@@ -14,7 +14,7 @@ export interface NotifyOptions {
   registry: string;
   source: string;
   'type-prefix': string;
-  language: string;
+  language: Language;
   hours: string;
   tenant: string;
   data: string;
@@ -39,10 +39,8 @@ const firstDelayMs = 1_000;
 
 /** Sends notices until the signal fires. Throws a UsageError or a SetupError for people. Resolves to the exit code. */
 export async function notify(options: NotifyOptions, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
-  const { origin, language: wanted, hours } = options;
-  const language = languages.find((each) => each === wanted);
+  const { origin, language, hours } = options;
   if (origin === '') throw new UsageError('--origin must name the origin of the notices.');
-  if (language === undefined) throw new UsageError(`--language must be one of ${languages.join(', ')}.`);
   if (!/^\d{1,4}$/.test(hours) || Number(hours) < 1) throw new UsageError('--hours must be a whole number above 0.');
   const addresses = options.registry.split(',').map(addressOf);
   const given = Object.fromEntries(shared.map((name) => [name, env[name]]));

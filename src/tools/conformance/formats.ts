@@ -185,7 +185,7 @@ export const formats = {
   html: renderHtml,
 } as const satisfies Record<string, (report: Report) => string>;
 
-type Format = keyof typeof formats;
+export type Format = keyof typeof formats;
 
 /** The files of a folder of reports. */
 export const reportFiles = {

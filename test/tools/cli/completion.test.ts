@@ -17,7 +17,7 @@ test('commands, subcommands, options and their values are completed from the tab
   expect(wordsOf('subscriptions', 'list', '--status', 're')).toEqual(['refused', 'retired']);
   expect(wordsOf('subscriptions', 'list', '--status', 'refused', '--sta')).toEqual([]);
   expect(wordsOf('subscriptions', 'create', '--type', 'a', '--typ')).toEqual(['--type']);
-  expect(wordsOf('validate', '--pro')).toEqual(['--profile']);
+  expect(wordsOf('validate', '--profile', 'n')).toEqual(['nl-gov']);
   // A file, which the shell completes.
   expect(wordsOf('match', 'eve')).toEqual([]);
   expect(wordsOf('nothing', '')).toEqual([]);
@@ -40,6 +40,16 @@ test('every option and command has an explanation', () => {
     for (const [word, meaning] of candidatesOf(commands, [...words, '']))
       expect([word, meaning]).not.toEqual([word, '.']);
   }
+});
+
+test('the options of a command are the parameters and members that the contract has, with what it says about them', async () => {
+  const { stdout } = await runCommand(['origins', 'create', '--help']);
+  expect(stdout).toMatch(/--name NAME +A DNS name: the value of `WebHook-Request-Origin`\. Required\.\n/);
+  expect(stdout).toMatch(/--judgement NAME +How strictly .*: strict, lenient\. `strict` if absent\.\n/);
+  // What replaces a part of it has no defaults, and requires nothing.
+  const { stdout: update } = await runCommand(['origins', 'update', '--help']);
+  expect(update).toMatch(/^ {2}NAME +The DNS name of the origin\.\n/m);
+  expect(update).not.toMatch(/Required|absent|--name/);
 });
 
 test('bash completes with the script that is printed', async () => {

@@ -56,13 +56,14 @@ const lines = async (env: NodeJS.ProcessEnv, args: string[]) => {
 
 test('a consumer registers, reads, changes, suspends, asks again and deletes', async () => {
   const options = ['--sink', sink('/life'), '--type', 'a', '--type', 'b', '--rate', '60', '--wait', '30'];
-  const filter = ['--filter', '{"prefix":{"subject":"orders/"}}'];
+  const filter = ['--filter', '{"prefix":{"subject":"orders/"}}', '--config', '{"queue":7}'];
   const { id, ...created } = await json(consumer, ['subscriptions', 'create', ...options, ...filter]);
   expect(created).toMatchObject({
     status: 'active',
     types: ['a', 'b'],
     requestedrate: 60,
     filters: [{ prefix: { subject: 'orders/' } }],
+    config: { queue: 7 },
   });
   expect(await json(consumer, ['subscriptions', 'get', id])).toEqual({ id, ...created });
   const patch = join(folder, 'patch.json');
@@ -241,6 +242,11 @@ test('exit codes: 1 refused, with the place of each fault; 2 wrong usage; 3 unre
     ['subscriptions', 'list', '--status', 'great'],
     ['subscriptions', 'list', '--limit', '0'],
     ['subscriptions', 'update', 'a', '--rate', 'fast'],
+    ['subscriptions', 'create', '--sink', 'https://a', '--config', '{'],
+    ['subscriptions', 'create', '--subject', 'without a sink'],
+    ['subscriptions', 'suspend', 'a'],
+    ['blocks', 'create', 'planet', 'earth', '--reason', 'None of the kinds.'],
+    ['audit', 'export', '--format', 'xml'],
     ['origins', 'list', '--url', 'ftp://a'],
     ['origins', 'list', '--token-file', join(folder, 'absent')],
     ['match', '-'],

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../base/errors.js';
-import { flag, text, type Command, type Values } from '../command.js';
+import { choice, flag, text, type Command, type Values } from '../command.js';
 import type { CheckSettings } from './check.js';
 
 const exitCodes = { consent: 0, none: 1, unreachable: 3 } as const;
@@ -18,7 +18,7 @@ export const checkCommand: Command = {
     origin: text('eventemitter.example.com'),
     rate: text('120'),
     'callback-host': text(''),
-    policy: text('strict'),
+    policy: choice(['strict', 'lenient'], 'strict'),
     ca: text(''),
     'allow-network': { type: 'string', multiple: true, default: [] },
     timeout: text('10'),
@@ -55,8 +55,6 @@ async function settingsOf(values: Values, urls: readonly string[]): Promise<Chec
   const rate = String(values['rate']);
   if (rate !== 'none' && !/^[1-9]\d{0,8}$/.test(rate))
     throw new UsageError('--rate must be a positive integer, or none.');
-  const judgement = (['strict', 'lenient'] as const).find((each) => each === values['policy']);
-  if (judgement === undefined) throw new UsageError('--policy must be strict or lenient.');
   const seconds = Number(values['timeout']);
   if (!(seconds > 0 && seconds <= 3_600)) throw new UsageError('--timeout must be seconds above 0, at most 3600.');
   const ca = String(values['ca']);
@@ -64,7 +62,7 @@ async function settingsOf(values: Values, urls: readonly string[]): Promise<Chec
     url,
     origin: origin.name,
     requestedRate: rate === 'none' ? undefined : Number(rate),
-    judgement,
+    judgement: values['policy'] as CheckSettings['judgement'],
     callbackHost: hostOf(String(values['callback-host'])),
     ca: ca === '' ? undefined : await authorityIn(ca),
     allowedNetworks: [values['allow-network'] ?? []].flat().map(String),

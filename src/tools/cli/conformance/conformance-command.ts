@@ -1,10 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConformanceProfile, Report, Side } from '../../conformance/case.js';
+import type { Format } from '../../conformance/formats.js';
 import { exitCodeOf, exitCodes, readBaseline } from '../../conformance/baseline.js';
 import { casesOf, lowestLevels, selectCases } from '../../conformance/cases.js';
 import { UsageError } from '../../../base/errors.js';
-import { flag, text, type Command, type Values } from '../command.js';
+import { choice, flag, text, type Command, type Values } from '../command.js';
 import type { RunSide } from './side.js';
 
 const sides: Record<Side, () => Promise<RunSide>> = {
@@ -13,6 +14,8 @@ const sides: Record<Side, () => Promise<RunSide>> = {
 };
 
 const profiles = ['cloudevents', 'nl-gov'] as const satisfies readonly ConformanceProfile[];
+
+const formatNames = ['pretty', 'json', 'junit', 'markdown', 'html'] as const satisfies readonly Format[];
 
 /** In seconds: for one response, and for the whole of what a sender does. */
 const usualTimeouts: Record<Side, number> = { receiver: 10, sender: 60 };
@@ -37,12 +40,12 @@ export const conformanceCommand: Command = {
 `,
   options: {
     case: { type: 'string', multiple: true, default: [] },
-    level: text('info'),
-    profile: text('cloudevents'),
+    level: choice(lowestLevels, 'info'),
+    profile: choice(profiles, 'cloudevents'),
     baseline: text(''),
     out: text(''),
     timeout: text(''),
-    format: text('pretty'),
+    format: choice(formatNames, 'pretty'),
     sink: text(''),
     origin: text(''),
     rate: text('120'),
@@ -81,8 +84,8 @@ async function execute(side: Side, values: Values): Promise<number> {
   if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option for a ${side}.`);
   const { version } = await import('../../../base/version.js');
   const ids = (values['case'] as string[]).flatMap((each) => each.split(','));
-  const cases = selectCases(side, ids, choice(values, 'level', lowestLevels));
-  const profile = choice(values, 'profile', profiles);
+  const cases = selectCases(side, ids, values['level'] as (typeof lowestLevels)[number]);
+  const profile = values['profile'] as (typeof profiles)[number];
   const format = await formatOf(values);
   const path = String(values['baseline']);
   const baseline = path === '' ? [] : readBaseline(side, await textOf(path));
@@ -145,13 +148,7 @@ async function report(file: string | undefined, values: Values): Promise<number>
 
 async function formatOf(values: Values) {
   const { formats } = await import('../../conformance/formats.js');
-  return formats[choice(values, 'format', Object.keys(formats) as Array<keyof typeof formats>)];
-}
-
-function choice<T extends string>(values: Values, name: string, all: readonly T[]): T {
-  const found = all.find((each) => each === values[name]);
-  if (found === undefined) throw new UsageError(`--${name} must be one of ${all.join(', ')}.`);
-  return found;
+  return formats[values['format'] as Format];
 }
 
 async function textOf(path: string): Promise<string> {

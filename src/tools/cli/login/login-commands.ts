@@ -1,13 +1,10 @@
 import { UsageError } from '../../../base/errors.js';
 import { write, type Command, type Io, type Options, type Values } from '../command.js';
-import { optionLines, usageLineOf } from '../help.js';
+import { usageOf } from '../help.js';
 import type { IssuerChoice } from './login.js';
 import { connectionOptions, placeOf, urlOption } from '../resources/registry.js';
 
 const group = 'This program';
-
-const usageOf = (name: string, summary: string, options: Options) =>
-  `  ${usageLineOf(name, '', options).slice('assent '.length)}\n      ${summary}\n\n${optionLines(options)}`;
 
 const loginSummary = 'Signs in at the issuer of a registry, with a code that you confirm in a browser.';
 const loginOptions: Options = {

@@ -3,6 +3,7 @@ import { createClient, type Client } from '../../../kits/client/index.js';
 import { UsageError } from '../../../base/errors.js';
 import type { Io, Options, TextOption, Values } from '../command.js';
 import { readCredentials, type Login } from '../login/credentials-file.js';
+import type { Row } from './table.js';
 
 export const urlOption: TextOption = {
   type: 'string',
@@ -74,3 +75,23 @@ async function renewed(env: NodeJS.ProcessEnv, url: string, login: Login): Promi
 export async function openRegistry(values: Values, io: Io): Promise<Client> {
   return createClient({ ...(await placeOf(values, io)), userAgent: 'assent-cli' });
 }
+
+/** What the client can do, with the paths of the table. */
+export interface LooseClient {
+  send(method: string, path: string, init: Init): Promise<{ data: unknown; etag: string | undefined }>;
+  pages(path: string, init: Init): AsyncGenerator<{ data: Row[]; next: string | undefined }, void>;
+}
+
+export interface Init {
+  params: { path?: Row; query: Row; header?: Record<string, string> };
+  body?: unknown;
+}
+
+export const loose = (client: Client): LooseClient => ({
+  send: (method, path, init) =>
+    (client[method.toUpperCase() as 'GET'] as unknown as (path: string, init: Init) => ReturnType<LooseClient['send']>)(
+      path,
+      init,
+    ),
+  pages: (...asked) => (client as unknown as LooseClient).pages(...asked),
+});

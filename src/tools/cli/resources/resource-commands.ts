@@ -1,64 +1,57 @@
+import { documentText, type OpenApiDocument } from '../../../base/contract/document.js';
 import type { Command, CommandGroup, Commands, Options } from '../command.js';
-import { optionLines, usageLineOf } from '../help.js';
+import { usageOf } from '../help.js';
+import { operationOf, type Operation, type Subcommand } from './operation.js';
 import { connectionOptions } from './registry.js';
-import type { Field, Operation } from './resource.js';
 import { match, resources } from './resources.js';
 
 const group = 'Consumers and admins';
 
 const listOptions: Options = {
-  limit: { type: 'string', value: 'N', help: 'At most this many. Default: 100' },
+  limit: { type: 'string', value: 'N', help: 'At most this many. 100 if absent' },
   all: { type: 'boolean', help: 'Every entry' },
   wide: { type: 'boolean', help: 'Do not cut lines to the width of the terminal' },
 };
 const watchOption: Options = {
   watch: { type: 'boolean', help: 'Go on, and print each entry that changes, until you press Ctrl-C' },
 };
-const changeOptions: Options = {
-  ticket: { type: 'string', value: 'TEXT', help: 'What the change belongs to, kept in the audit record' },
-};
-const versionOption: Options = {
-  'if-match': { type: 'string', value: 'ETAG', help: 'Only if it still has this version' },
-};
-const waitOption: Options = {
-  wait: { type: 'string', value: 'SECONDS', help: 'How long to wait for the handshake, from 0 to 30. Default: 5' },
+/** For headers of the contract. */
+const headerOptions: Readonly<Record<string, Options>> = {
+  Prefer: {
+    wait: { type: 'string', value: 'SECONDS', help: 'How long to wait for the handshake, from 0 to 30. 5 if absent' },
+  },
+  'If-Match': { 'if-match': { type: 'string', value: 'ETAG', help: 'Only if it still has this version' } },
+  'Audit-Reference': {
+    ticket: { type: 'string', value: 'TEXT', help: 'What the change belongs to, kept in the audit record' },
+  },
 };
 
-const optionOf = ({ as, help, value, choices, multiple }: Field): Options[string] =>
-  as === 'flag'
-    ? { type: 'boolean', help }
-    : {
-        type: 'string',
-        help,
-        ...(value && { value }),
-        ...(choices && { choices }),
-        ...(multiple && { multiple }),
-      };
-
-function optionsOf(operation: Operation): Options {
-  const { query = {}, body = {}, columns, affected, method, versioned, waits, options = {}, run } = operation;
-  const fields = Object.entries({ ...query, ...body }).map(([name, field]) => [name, optionOf(field)] as const);
+function optionsOf({ fields, columns, affected, headers, options }: Operation): Options {
   return {
-    ...Object.fromEntries(fields),
+    ...Object.fromEntries(Object.entries(fields).map(([name, { option }]) => [name, option])),
     ...options,
     ...(columns && listOptions),
     ...(affected && watchOption),
-    ...(waits && waitOption),
-    ...(versioned && versionOption),
-    ...(method !== 'get' && run === undefined && changeOptions),
+    ...Object.fromEntries(headers.flatMap((name) => Object.entries(headerOptions[name] ?? {}))),
     ...connectionOptions,
   };
 }
 
-function commandOf(name: string, operation: Operation): Command {
+function commandOf(name: string, subcommand: Subcommand): Command {
+  const operation = operationOf(document, subcommand);
+  const { summary, positional, file, takesFile } = operation;
   const options = optionsOf(operation);
-  const operands = [...(operation.operands ?? []), ...(operation.takesFile ? ['[FILE|-]'] : [])].join(' ');
+  const operands: Options = {
+    ...Object.fromEntries(positional.map(({ member, option }) => [member.toUpperCase(), option])),
+    ...(file !== undefined && { FILE: { type: 'string', help: file } }),
+    ...(takesFile && { '[FILE|-]': { type: 'string', help: bodyFile } }),
+  };
   return {
-    summary: operation.summary,
+    summary,
     group,
-    usage: `  ${usageLineOf(name, operands, options).slice('assent '.length)}\n      ${operation.summary}\n\n${optionLines(options)}`,
+    usage: usageOf(name, summary, options, operands),
     options,
-    ...(operands !== '' && { takesFiles: true }),
+    ...(Object.keys(operands).length > 0 && { takesFiles: true }),
     async run(values, given, io) {
       const { runOperation } = await import('./run-operation.js');
       return runOperation(operation, values, given, io);
@@ -66,16 +59,19 @@ function commandOf(name: string, operation: Operation): Command {
   };
 }
 
+const bodyFile = 'A file with the JSON of the API; - is standard input. Options replace its members';
+const document = JSON.parse(documentText()) as OpenApiDocument;
+
 /** `assent subscriptions list` and so on, from the table of resources. */
 export const resourceCommands: Commands = {
   ...Object.fromEntries(
-    Object.entries(resources).map(([name, { summary, operations }]): [string, CommandGroup] => [
+    Object.entries(resources).map(([name, { summary, subcommands }]): [string, CommandGroup] => [
       name,
       {
         summary,
         group,
         subcommands: Object.fromEntries(
-          Object.entries(operations).map(([sub, operation]) => [sub, commandOf(`${name} ${sub}`, operation)]),
+          Object.entries(subcommands).map(([sub, each]) => [sub, commandOf(`${name} ${sub}`, each)]),
         ),
       },
     ]),

@@ -1,11 +1,10 @@
 import { AssentError } from '../../../kits/client/index.js';
 import { UsageError } from '../../../base/errors.js';
-import { write, type Io, type Values } from '../command.js';
+import { checkChoice, isRequired, write, type Io, type Values } from '../command.js';
 import { exitCodeOf, problemText } from '../problem-text.js';
-import { loose, type Init } from '../check/loose-client.js';
 import { readJson } from '../read-json.js';
-import { openRegistry } from './registry.js';
-import type { Field, Fields, Operation } from './resource.js';
+import type { Field, Operation } from './operation.js';
+import { loose, openRegistry, type Init } from './registry.js';
 import { showList } from './show-list.js';
 import { detailsOf, type Row } from './table.js';
 
@@ -17,11 +16,11 @@ export async function runOperation(
   io: Io,
 ): Promise<number> {
   const operands = operandsOf(operation, given);
-  const query = membersOf(operation.query, values);
-  const init = await initOf(operation, values, given, operands, query, io);
+  const init = await initOf(operation, values, given, io);
   const client = await openRegistry(values, io);
   try {
-    if (operation.run !== undefined) return await operation.run({ client, values, operands, query, io });
+    if (operation.run !== undefined)
+      return await operation.run({ client, values, operands, query: init.params.query, io });
     if (operation.columns !== undefined) return await showList(operation, client, init, values, io);
     const { data } = await loose(client).send(operation.method, operation.path, init);
     const row = data as Row;
@@ -35,43 +34,46 @@ export async function runOperation(
   }
 }
 
-function operandsOf({ operands = [], takesFile }: Operation, given: readonly string[]): string[] {
-  const missing = operands[given.length];
+function operandsOf({ positional, takesFile, file }: Operation, given: readonly string[]): string[] {
+  const names = [...positional.map(({ member }) => member.toUpperCase()), ...(file === undefined ? [] : ['FILE'])];
+  const missing = names[given.length];
   if (missing !== undefined) throw new UsageError(`Name the ${missing}.`);
-  const maxOperands = operands.length + (takesFile ? 1 : 0);
+  const maxOperands = names.length + (takesFile ? 1 : 0);
   if (given.length > maxOperands) throw new UsageError(`Unexpected: ${given[maxOperands]}`);
-  return given.slice(0, operands.length);
+  return given.slice(0, names.length);
 }
 
-async function initOf(
-  operation: Operation,
-  values: Values,
-  given: readonly string[],
-  operands: readonly string[],
-  query: Row,
-  io: Io,
-): Promise<Init> {
-  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const path = Object.fromEntries(names.map((name, at) => [name, operands[at]]));
+async function initOf(operation: Operation, values: Values, given: readonly string[], io: Io): Promise<Init> {
+  const { positional, fields, takesFile } = operation;
   const header: Record<string, string> = {
     ...(typeof values['if-match'] === 'string' && { 'If-Match': quoted(values['if-match']) }),
     ...(typeof values['ticket'] === 'string' && { 'Audit-Reference': values['ticket'] }),
     ...(typeof values['wait'] === 'string' && { Prefer: preferOf(values['wait']) }),
   };
-  const params = { path, query, header };
-  if (operation.body === undefined || operation.run !== undefined) return { params };
-  const file = operation.takesFile ? given[operands.length] : undefined;
-  const rest = operands.slice(names.length).map((value, at) => [operation.operands?.[names.length + at], value]);
-  const body: Row = {
-    ...(operation.path === '/subscriptions' && { protocol: 'HTTP' }),
-    ...(file !== undefined && (await readObject(file, io))),
-    ...Object.fromEntries(rest.map(([name = '', value]) => [name.toLowerCase(), value])),
-    ...membersOf(operation.body, values),
-  };
-  if (operation.takesFile && file === undefined && Object.keys(membersOf(operation.body, values)).length === 0) {
+  const chosen = Object.entries(fields).flatMap(([name, field]) => {
+    const value = values[name];
+    return value === undefined ? [] : [[field, valueOf(`--${name}`, field, value)] as const];
+  });
+  const named = positional.map((field, at) => {
+    const name = field.member.toUpperCase();
+    checkChoice(name, field.option, given[at]);
+    return [field, valueOf(name, field, given[at] as string)] as const;
+  });
+  const membersIn = (place: Field['in']): Row =>
+    Object.fromEntries(
+      [...named, ...chosen].filter(([field]) => field.in === place).map(([{ member }, value]) => [member, value]),
+    );
+  const params = { path: membersIn('path'), query: membersIn('query'), header };
+  if (!operation.hasBody) return { params };
+  const file = takesFile ? given[positional.length] : undefined;
+  const body = membersIn('body');
+  if (takesFile && file === undefined && Object.keys(body).length === 0) {
     throw new UsageError('Name a file, - for standard input, or at least one option.');
   }
-  return { params, body };
+  const isMissing = ([name, { option }]: [string, Field]) => isRequired(option) && values[name] === undefined;
+  const missing = Object.entries(fields).find(isMissing);
+  if (file === undefined && missing !== undefined) throw new UsageError(`--${missing[0]} is required.`);
+  return { params, body: { ...operation.sets, ...(file !== undefined && (await readObject(file, io))), ...body } };
 }
 
 const quoted = (etag: string) => (/^(W\/)?"/.test(etag) || etag === '*' ? etag : `"${etag}"`);
@@ -81,24 +83,12 @@ function preferOf(seconds: string): string {
   return seconds === '0' ? 'respond-async' : `wait=${seconds}`;
 }
 
-/** The options that were given, under their names in the API. */
-function membersOf(fields: Fields = {}, values: Values): Row {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]) => {
-      const value = values[name];
-      if (value === undefined) return [];
-      return [[field.member ?? name.replaceAll('-', ''), valueOf(name, field, value)]];
-    }),
-  );
-}
-
-function valueOf(name: string, { as, choices }: Field, value: string | string[] | boolean): unknown {
-  if (typeof value !== 'string') return as === 'json' ? (value as string[]).map((each) => jsonOf(name, each)) : value;
-  if (choices !== undefined && !choices.includes(value)) {
-    throw new UsageError(`--${name} must be one of ${choices.join(', ')}.`);
-  }
+function valueOf(name: string, { as }: Field, value: string | string[] | boolean): unknown {
+  if (Array.isArray(value)) return as === 'json' ? value.map((each) => jsonOf(name, each)) : value;
+  if (typeof value === 'boolean') return value;
+  if (as === 'json') return jsonOf(name, value);
   if (as === 'number' || (as === 'rate' && value !== '*')) {
-    if (!/^\d+$/.test(value)) throw new UsageError(`--${name} must be a whole number${as === 'rate' ? ' or *' : ''}.`);
+    if (!/^\d+$/.test(value)) throw new UsageError(`${name} must be a whole number${as === 'rate' ? ' or *' : ''}.`);
     return Number(value);
   }
   return value;
@@ -108,7 +98,7 @@ function jsonOf(name: string, value: string): unknown {
   try {
     return JSON.parse(value);
   } catch (error) {
-    throw new UsageError(`--${name} must be JSON: ${(error as Error).message}`);
+    throw new UsageError(`${name} must be JSON: ${(error as Error).message}`);
   }
 }
 

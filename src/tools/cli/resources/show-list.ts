@@ -1,8 +1,8 @@
 import { AssentError, type Client } from '../../../kits/client/index.js';
 import { UsageError } from '../../../base/errors.js';
 import { write, type Io, type Values } from '../command.js';
-import type { Operation } from './resource.js';
-import { loose, type Init } from '../check/loose-client.js';
+import { columnOf, type Operation } from './operation.js';
+import { loose, type Init } from './registry.js';
 import { tableOf, type Row } from './table.js';
 
 const usualLimit = 100;
@@ -45,8 +45,9 @@ function pagesOf({ path }: Operation, client: Client, { params }: Init, limit: n
   return loose(client).pages(path, { params: { ...params, query } });
 }
 
-function printerOf({ columns = [] }: Operation, values: Values, { stdout }: Io): (rows: Row[]) => Promise<void> {
+function printerOf(operation: Operation, values: Values, { stdout }: Io): (rows: Row[]) => Promise<void> {
   if (values['json']) return (rows) => write(stdout, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const columns = (operation.columns ?? []).map(columnOf);
   const width = values['wide'] || !stdout.isTTY ? Infinity : (stdout.columns ?? 80);
   let widths: readonly number[] | undefined;
   return async (rows) => {
@@ -120,7 +121,7 @@ async function watch(
 async function readOne({ path }: Operation, client: Client, id: string): Promise<Row | undefined> {
   const item = path === '/origins' ? '/origins/{name}' : `${path}/{id}`;
   try {
-    return (await loose(client).send('get', item, { params: { path: { id, name: id } } })).data as Row;
+    return (await loose(client).send('get', item, { params: { path: { id, name: id }, query: {} } })).data as Row;
   } catch (error) {
     if (error instanceof AssentError && error.status === 404) return undefined;
     throw error;

@@ -8,12 +8,6 @@ export interface Column {
   of: (row: Row) => unknown;
 }
 
-/** A column with a member of the row: `member('statusdetails.reason', 'reason')`. */
-export const member = (path: string, title = path): Column => ({
-  title,
-  of: (row) => path.split('.').reduce<unknown>((value, name) => (value as Row | undefined)?.[name], row),
-});
-
 export interface TableSettings {
   /** Characters of a line; Infinity if nothing is cut. */
   width: number;

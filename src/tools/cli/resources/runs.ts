@@ -1,0 +1,78 @@
+import { UsageError } from '../../../base/errors.js';
+import type { Schemas } from '../../../kits/client/index.js';
+import { write } from '../command.js';
+import { readJson } from '../read-json.js';
+import { columnOf, type OperationContext } from './operation.js';
+import { detailsOf, tableOf, type Column, type Row } from './table.js';
+
+// Subcommands that are more than one request and its response.
+
+/** Waits until a subscription is no longer pending, and prints it. Resolves to 0 if it is active, otherwise to 1. */
+export async function waitForDecision({ client, values, operands: [id = ''], io }: OperationContext): Promise<number> {
+  const seconds = values['seconds'];
+  if (seconds !== undefined && !/^[1-9]\d{0,5}$/.test(String(seconds))) {
+    throw new UsageError('--seconds must be a whole number above 0.');
+  }
+  const signal = seconds === undefined ? io.interrupted() : AbortSignal.timeout(Number(seconds) * 1_000);
+  try {
+    const subscription = await client.waitUntilDecided(id, { signal });
+    const asText = values['json'] ? `${JSON.stringify(subscription, null, 2)}\n` : detailsOf(subscription);
+    await write(io.stdout, asText);
+    return subscription.status === 'active' ? 0 : 1;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    await write(io.stderr, 'The webhook has not decided yet.\n');
+    return 1;
+  }
+}
+
+/** Writes an export of the audit record as it arrives. Resolves to 1 if it ends early: what was written is incomplete. */
+export async function exportAudit({ client, values, query, io }: OperationContext): Promise<number> {
+  const accept = values['format'] === 'csv' && !values['json'] ? 'text/csv' : 'application/jsonl';
+  const init = { params: { query }, headers: { Accept: accept }, parseAs: 'stream' as const };
+  const { data } = await client.GET('/audit', init);
+  const reader = (data as ReadableStream<Uint8Array>).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return 0;
+      await new Promise<void>((resolve) => io.stdout.write(value, () => resolve()));
+      if (!io.stdout.errored && !io.stdout.destroyed) continue;
+      await reader.cancel();
+      return 0;
+    }
+  } catch {
+    await write(io.stderr, 'The export ended early and is incomplete. Continue with --until.\n');
+    return 1;
+  }
+}
+
+const sinkColumns = ['sink', 'allowedrate', 'subscriptions.length', 'helduntil', 'expiresat'].map(columnOf);
+const explanationColumns = ['subscription', 'matched', 'reason', 'pointer', 'detail'].map(columnOf);
+const faultColumns = ['pointer', 'rule', 'detail'].map(columnOf);
+
+type Matched = Schemas['MatchedEvent'];
+
+/** Finds the webhooks for an event or a batch. Resolves to 1 if an event of a batch is invalid. */
+export async function matchEvents({ client, values, operands: [file = ''], query, io }: OperationContext) {
+  const body = (await readJson(file, io)) as Schemas['CloudEvent'];
+  const { data } = await client.POST('/match', { params: { query }, body });
+  const events: Matched[] = 'events' in data ? data.events : [data];
+  const isValid = events.every(({ faults }) => faults === undefined);
+  if (values['json']) {
+    await write(io.stdout, `${JSON.stringify(data, null, 2)}\n`);
+    return isValid ? 0 : 1;
+  }
+  const width = io.stdout.isTTY ? (io.stdout.columns ?? 80) : Infinity;
+  const show = (columns: readonly Column[], rows: readonly object[] = []) =>
+    rows.length === 0 ? '' : tableOf(columns, rows as Row[], { width }).text;
+  for (const [at, { sinks = [], faults, explanations }] of events.entries()) {
+    if (events.length > 1) await write(io.stdout, `${at === 0 ? '' : '\n'}Event ${at + 1}\n`);
+    if (faults === undefined && sinks.length === 0) await write(io.stdout, 'No webhook gets it.\n');
+    await write(
+      io.stdout,
+      show(sinkColumns, sinks) + show(faultColumns, faults) + show(explanationColumns, explanations),
+    );
+  }
+  return isValid ? 0 : 1;
+}
