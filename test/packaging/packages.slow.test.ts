@@ -54,7 +54,15 @@ function listen(path: string) {
 const kits: Kit[] = [
   {
     name: 'sender',
-    installed: ['@assent/sender', 'ipaddr.js', 'tldts', 'tldts-core', 'undici'],
+    installed: [
+      '@assent/sender',
+      'ipaddr.js',
+      'openapi-fetch',
+      'openapi-typescript-helpers',
+      'tldts',
+      'tldts-core',
+      'undici',
+    ],
     async example(run) {
       const { sink } = await listen('/of-sender');
       const TOKEN = await tokenFor('assent:deliver', 'assent:credentials');

@@ -62,12 +62,19 @@ interface Init {
 
 const longPollSeconds = 20;
 
-/** A client of the REST API, in Node and in browsers. It keeps no connection and no state. */
-export function createClient(settings: ClientSettings): Client {
+/**
+ * A client of the REST API, in Node and in browsers. It keeps no connection and no state.
+ *
+ * @param RequestClass what `fetch` gets
+ */
+export function createClient(settings: ClientSettings, RequestClass: typeof Request = globalThis.Request): Client {
   const { token, language, fetch = (request) => globalThis.fetch(request), userAgent = '', retries = 3 } = settings;
   const send = createSend({ token, language, fetch, userAgent });
   const root = new URL(settings.url).href.replace(/\/+$/, '');
-  const api = createFetchClient<paths>({ baseUrl: root.endsWith('/v1') ? root : `${root}/v1` });
+  const api = createFetchClient<paths>({
+    baseUrl: root.endsWith('/v1') ? root : `${root}/v1`,
+    Request: RequestClass,
+  });
   const operation = api.request as unknown as (
     method: Method,
     path: string,
@@ -94,6 +101,8 @@ export function createClient(settings: ClientSettings): Client {
   }
 
   const get = call.bind(undefined, 'get');
+  /** For the follower, which repeats on its own. */
+  const once = (path: string, init?: Init) => call('get', path, init, 0);
   const client = {
     GET: get,
     PUT: call.bind(undefined, 'put'),
@@ -129,19 +138,7 @@ export function createClient(settings: ClientSettings): Client {
       }
     },
 
-    changes: (options: FollowOptions = {}) =>
-      followChanges(
-        {
-          stream: async (query, signal) => {
-            const headers = { Accept: 'text/event-stream' };
-            const { data } = await get('/changes', { params: { query }, headers, parseAs: 'stream', signal }, 0);
-            return data as ReadableStream<Uint8Array>;
-          },
-          page: async (query, signal) =>
-            (await get('/changes', { params: { query }, signal }, 0)) as Answer<Schemas['ChangePage']>,
-        },
-        options,
-      ),
+    changes: (options: FollowOptions = {}) => followChanges(once as unknown as Call<'get'>, options),
 
     async waitUntilDecided(id: string, { signal = null }: { signal?: AbortSignal | null } = {}) {
       const read = async (query: object) =>

@@ -7,7 +7,7 @@ import type {
   MatchedMessage,
 } from '../../matching/match/match-message.js';
 import type { MatchedPair } from '../../matching/replica/known-pairs.js';
-import type { RegistryClient } from './registry-client.js';
+import type { Client } from '../client/create-client.js';
 
 /**
  * Sink credentials in memory, as last fetched from the registry, until the feed reports a change of their sink. Those
@@ -42,7 +42,7 @@ const unreadableMs = 60_000;
 const maxKept = 2_000_000;
 
 export function createCredentials(
-  client: RegistryClient,
+  client: Client,
   onFault: (error: unknown) => void,
   /** Called for each sink whose credential this token may not read. */
   onWithheld: (origin: string, sink: string, error: Error) => void,
@@ -56,9 +56,14 @@ export function createCredentials(
   let changes = 0;
 
   async function ask(origin: string, revision: string, message: EventRequest): Promise<Known> {
-    const path = `v1/match?origin=${encodeURIComponent(origin)}&minRevision=${revision}`;
-    const answer = await client.call({ method: 'POST', path, message, signal });
-    const told = (await answer.json()) as MatchAnswer | BatchAnswer;
+    const { data } = await client.POST('/match', {
+      params: { query: { origin, minRevision: revision } },
+      headers: headersOf(message),
+      body: message.body as never,
+      bodySerializer: () => message.body,
+      signal,
+    });
+    const told = data as MatchAnswer | BatchAnswer;
     const events = 'events' in told ? told.events : [told];
     const sinks = events.flatMap((event) => event.sinks ?? []);
     const withheld = events.flatMap((event) => event.withheld ?? []);
@@ -141,4 +146,14 @@ export function createCredentials(
       known.delete(pair);
     },
   };
+}
+
+/** Those of the event, and no other type of its content. */
+function headersOf({ headers }: EventRequest): Record<string, string | null> {
+  const own: Record<string, string | null> = { 'content-type': null };
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = (headers[at] as string).toLowerCase();
+    if (name === 'content-type' || name.startsWith('ce-')) own[name] = headers[at + 1] as string;
+  }
+  return own;
 }

@@ -15,6 +15,7 @@ import {
 } from '../../matching/match/match-message.js';
 import { Replica, indexLoading } from '../../matching/replica/replica.js';
 import { sliceSteps, usualBudget, Work } from '../../matching/match/work.js';
+import { createRegistryClient } from '../client/registry-client.js';
 import { createGuardedClient, type GuardSettings } from '../guard/index.js';
 import { createCredentials } from './credentials.js';
 import { createDeliver, type DeliveredMatch, type DeliverOptions, type DeliveryResult } from './deliver.js';
@@ -24,13 +25,12 @@ import { createLeaseClient, type Denied, type Permission, type Permit } from './
 import { ownTenant } from './lines.js';
 import { createOutcomes, type OutcomeReport } from './outcomes.js';
 import { createPermits } from './permits.js';
-import { createRegistryClient } from './registry-client.js';
 import { createReplicaSync } from './replica-sync.js';
 import type { Sender, SenderSettings } from './sender.js';
 
 export { RegistryError } from '../../base/errors.js';
 export { deliveryOf, type Delivery } from './delivery.js';
-export { RegistryRefusal } from './registry-client.js';
+export { AssentError } from '../client/assent-error.js';
 export type { Sender, SenderSettings, DeliveredMatch, DeliverOptions, DeliveryResult, GuardSettings };
 export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };
 

@@ -3,7 +3,9 @@ import { open, rename, rm, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import { makeFolder } from '../../base/files/make-folder.js';
-import { compact, readLines, type ChangeLine, type Checkpoint, type SnapshotLine } from './lines.js';
+import { readLines } from '../../base/formats/lines.js';
+import type { Checkpoint } from '../client/follow-changes.js';
+import { compact, type ChangeLine, type SnapshotLine } from './lines.js';
 
 /**
  * The replica on disk: a file of the lines as received. A header that names the registry, a snapshot with its end, then

@@ -1,8 +1,8 @@
 import { denials } from '../../consent/decision.js';
 import type { components } from '../../base/contract/contract.gen.js';
-import { RegistryRefusal, type RegistryClient } from './registry-client.js';
+import { AssentError } from '../client/assent-error.js';
+import type { Client } from '../client/create-client.js';
 
-type Lease = components['schemas']['Lease'];
 export type Permission = components['schemas']['Permission'];
 
 /** One request may be sent, immediately and once. */
@@ -35,7 +35,7 @@ export interface LeaseClient {
     origin: string;
     sink: string;
     requests: number;
-    returns: ReadonlyArray<{ lease: string; unused: number }>;
+    returns: Array<{ lease: string; unused: number }>;
   }): Promise<LeaseResult>;
   handBack(lease: string, unused: number): Promise<void>;
 }
@@ -44,15 +44,15 @@ export interface LeaseClient {
 const wayMs = 250;
 
 /** `POST /v1/leases` and `DELETE /v1/leases/{id}` for one instance. */
-export function createLeaseClient(client: RegistryClient, instance: string, signal: AbortSignal): LeaseClient {
+export function createLeaseClient(client: Client, instance: string, signal: AbortSignal): LeaseClient {
   return {
     async take(request) {
       const askedAt = performance.now();
       const { returns, ...rest } = request;
       const body = { ...rest, instance, ...(returns.length === 0 ? {} : { returns }) };
-      const answer = await client.call({ method: 'POST', path: 'v1/leases', body, signal }).catch(deniedBy);
+      const answer = await client.POST('/leases', { body, signal }).catch(deniedBy);
       if ('denied' in answer) return answer;
-      const { lease, requests, seconds, retryafter, helduntil } = (await answer.json()) as Lease;
+      const { lease, requests, seconds, retryafter, helduntil } = answer.data;
       if (helduntil !== undefined) return { denied: { reason: 'held', message: denials.held, helduntil } };
       const endsAt = askedAt + (seconds ?? 0) * 1_000 - wayMs;
       return {
@@ -61,15 +61,13 @@ export function createLeaseClient(client: RegistryClient, instance: string, sign
       };
     },
     async handBack(lease, unused) {
-      const path = `v1/leases/${encodeURIComponent(lease)}?unused=${unused}`;
-      const answer = await client.call({ method: 'DELETE', path, signal });
-      await answer.dump();
+      await client.DELETE('/leases/{id}', { params: { path: { id: lease }, query: { unused } }, signal });
     },
   };
 }
 
 function deniedBy(error: unknown): Extract<LeaseResult, { denied: unknown }> {
-  const [fault] = error instanceof RegistryRefusal && error.code === 'not_permitted' ? error.faults : [];
+  const [fault] = error instanceof AssentError && error.code === 'not_permitted' ? error.faults : [];
   if (fault === undefined) throw error;
   return { denied: { reason: fault.rule, message: fault.detail } };
 }

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { StringDecoder } from 'node:string_decoder';
+import { readLines } from '../../base/formats/lines.js';
 import { putOrRemove, type Replica } from '../../matching/replica/replica.js';
 import {
   subjectOfChange,
@@ -9,13 +9,7 @@ import {
   type StateLine,
   type Subject,
 } from '../../matching/replica/state.js';
-
-/** The position of a replica: it knows everything up to the cursor. */
-export interface Checkpoint {
-  cursor: string;
-  /** The position in the change log, as in responses of the registry. */
-  revision: string;
-}
+import type { Checkpoint } from '../client/follow-changes.js';
 
 /** A line of a snapshot. The last one is `end`; without it the snapshot is incomplete. */
 export type SnapshotLine = StateLine | ({ kind: 'end' } & Checkpoint);
@@ -46,23 +40,6 @@ function subjectOfLine(line: SnapshotLine | ChangeLine): Subject | undefined {
 /** Reports a line that a newer registry wrote and this version cannot apply, and continues. */
 export function putLine(replica: Replica, line: SnapshotLine | ChangeLine, onFault: (error: unknown) => void): void {
   if ('state' in line) putOrRemove(replica, subjectOfLine(line), line.state, onFault);
-}
-
-const longestLine = 4 * 1_048_576;
-
-/**
- * The complete lines of a UTF-8 stream, in batches as they arrive, without line ends (LF or CRLF). Text after the last
- * line end is dropped. Throws for an endless line.
- */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  for await (const chunk of chunks) {
-    const lines = (rest + decoder.write(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > longestLine) throw new Error('The stream has a line without an end.');
-    if (lines.length > 0) yield lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
-  }
 }
 
 /**

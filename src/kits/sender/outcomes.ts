@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sleep, until } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
-import { RegistryRefusal, type RegistryClient } from './registry-client.js';
+import { AssentError } from '../client/assent-error.js';
+import type { Client } from '../client/create-client.js';
 
 /** A webhook's response to a delivery. */
 export interface OutcomeReport {
@@ -45,7 +46,7 @@ interface Kept {
 }
 
 export function createOutcomes(
-  client: RegistryClient,
+  client: Client,
   onFault: (error: unknown) => void,
   /** Milliseconds since 1970 by the registry's clock, which dates the responses. */
   now: () => number,
@@ -54,7 +55,7 @@ export function createOutcomes(
   /** The last queued outcome of each pair. */
   const lastOf = new Map<string, Kept>();
   /** Sent but not acknowledged: retried unchanged, so that nothing counts twice. */
-  let underWay: { idempotencyKey: string; body: Kept[] } | undefined;
+  let underWay: { key: string; body: Kept[] } | undefined;
   let isForgetting = false;
   let wake = () => {};
 
@@ -77,19 +78,18 @@ export function createOutcomes(
 
   async function send(signal: AbortSignal): Promise<void> {
     while (underWay !== undefined || kept.length > 0) {
-      underWay ??= { idempotencyKey: randomUUID(), body: take(batchSize) };
-      const path = 'v1/deliveries/outcomes';
+      underWay ??= { key: randomUUID(), body: take(batchSize) };
       try {
-        const answer = await client.call({ method: 'POST', path, ...underWay, signal });
-        const results = (await answer.json()) as Array<{ accepted: boolean; faults?: Array<{ detail: string }> }>;
-        for (const [place, { accepted, faults }] of results.entries()) {
+        const header = { 'Idempotency-Key': underWay.key };
+        const { data } = await client.POST('/deliveries/outcomes', { params: { header }, body: underWay.body, signal });
+        for (const [place, { accepted, faults }] of data.entries()) {
           const { origin, sink } = underWay.body[place] as Kept;
           const why = faults?.map(({ detail }) => detail).join(' ');
           if (!accepted) onFault(new Error(`An outcome of ${origin} at ${sink} was not accepted. ${why}`));
         }
       } catch (error) {
         // A retry of a rejected report would be rejected again.
-        const isUnwanted = error instanceof RegistryRefusal && [400, 404, 409, 413, 422].includes(error.status);
+        const isUnwanted = error instanceof AssentError && [400, 404, 409, 413, 422].includes(error.status);
         if (!isUnwanted) throw error;
         onFault(error);
       }

@@ -14,7 +14,7 @@ import {
   type Waiter,
 } from './leases.js';
 import { retryDelayMs } from '../../consent/backoff.js';
-import { isFinal } from './registry-client.js';
+import { isFinal } from '../client/registry-client.js';
 
 /**
  * Hands out permits from what this instance has leased of a pair's rate: first come, first served.

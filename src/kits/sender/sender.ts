@@ -17,7 +17,7 @@ import type { OutcomeReport } from './outcomes.js';
 export interface Sender {
   /**
    * Resolves when there is a replica, from disk or from the registry, that was current at most `maxAgeMs` milliseconds
-   * before this call (any age if absent). Rejects with RegistryRefusal if the registry refuses us, and when closed.
+   * before this call (any age if absent). Rejects with AssentError if the registry refuses us, and when closed.
    */
   ready(maxAgeMs?: number): Promise<void>;
   /** As `GET /v1/permissions`; `no_grant` for a malformed pair. RegistryError `index_loading` without a replica. */
@@ -42,7 +42,7 @@ export interface Sender {
   matchWithCredentials(event: object, of?: { origin?: string | undefined }): Promise<MatchAnswer>;
   /**
    * Resolves with a permit when one request may be sent to the sink: send it immediately. Resolves with the denial as
-   * soon as nothing may be sent. Rejects with the signal's reason, when the sender is closed, with RegistryRefusal if the
+   * soon as nothing may be sent. Rejects with the signal's reason, when the sender is closed, with AssentError if the
    * registry refuses us, and with RegistryError `index_loading` before there is a replica.
    */
   acquire(origin: string, sink: string, signal?: AbortSignal): Promise<Permit | Denied>;

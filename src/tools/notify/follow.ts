@@ -1,17 +1,7 @@
-import type { GrantState } from '../../matching/replica/state.js';
-import { retryDelayMs } from '../../consent/backoff.js';
-import { sleep } from '../../base/until.js';
-import { readPage, silenceMs } from '../../kits/sender/feed.js';
-import { readLines, type Checkpoint, type SnapshotLine } from '../../kits/sender/lines.js';
-import { RegistryRefusal, type RegistryClient } from '../../kits/sender/registry-client.js';
-import {
-  differences,
-  maxListed,
-  noticesOf,
-  type StatedChange,
-  type StatedSubscription,
-  type Updates,
-} from './last-status.js';
+import type { GrantState, StateLine } from '../../matching/replica/state.js';
+import { applyBatches, readSnapshot, type Checkpoint } from '../../kits/client/follow-changes.js';
+import type { RegistryClient } from '../../kits/client/registry-client.js';
+import { differences, maxListed, noticesOf, type StatedSubscription, type Updates } from './last-status.js';
 import type { Notice } from './notice.js';
 import type { Outbox } from './outbox.js';
 
@@ -31,40 +21,24 @@ export interface FollowSettings {
   onFault: (error: unknown) => void;
 }
 
-/** The registry reads the whole snapshot before it sends any of it, within two minutes. */
-const snapshotMs = 130_000;
 const noteEveryMs = 60_000;
-const backoff = { firstMs: 100, maxMs: 10_000 };
+/** Shorter than the time-out of a request. */
+const waitSeconds = 8;
 
 /** Runs until the signal fires. */
 export async function follow(settings: FollowSettings, signal: AbortSignal): Promise<void> {
   const { client, outbox, hand, onFault } = settings;
   let notedAt = -Infinity;
 
-  async function compareAll(): Promise<void> {
-    const path = 'v1/snapshot?status=true';
-    const accept = 'application/jsonl';
-    const body = await client.call({
-      method: 'GET',
-      path,
-      accept,
-      signal,
-      answerMs: snapshotMs,
-      silenceMs,
-      freshToken: true,
-    });
+  async function compareAll(signal: AbortSignal): Promise<string> {
     const subscriptions = new Map<string, StatedSubscription>();
     const grants = new Map<string, GrantState>();
-    let end: Checkpoint | undefined;
-    for await (const texts of readLines(body)) {
-      for (const text of texts) {
-        const line = JSON.parse(text) as SnapshotLine;
-        if (line.kind === 'end') end = { cursor: line.cursor, revision: line.revision };
-        if (line.kind === 'grant') grants.set(`${line.state.origin} ${line.state.sink}`, line.state);
-        if (line.kind === 'subscription') subscriptions.set(line.state.id, line.state as StatedSubscription);
+    const { cursor, revision } = await readSnapshot<StateLine>(client.GET, { status: true }, signal, (lines) => {
+      for (const { kind, state } of lines) {
+        if (kind === 'grant') grants.set(`${state.origin} ${state.sink}`, state);
+        if (kind === 'subscription') subscriptions.set(state.id, state as StatedSubscription);
       }
-    }
-    if (end === undefined) throw new Error('The snapshot is incomplete.');
+    });
     const known = outbox.statuses();
     const before = outbox.through();
     const at = new Date(Date.now() + client.aheadMs()).toISOString();
@@ -73,38 +47,21 @@ export async function follow(settings: FollowSettings, signal: AbortSignal): Pro
     for (const { id, subscriber, origin, sink, status, handshake, expiresat } of subscriptions.values()) {
       updates.set(id, { subscriber, origin, sink, status, handshake, ...(expiresat && { endsAt: expiresat }) });
     }
-    await hand(notices, end, updates);
+    await hand(notices, { cursor, revision }, updates);
+    return cursor;
   }
 
-  async function readOn({ cursor, revision }: Checkpoint): Promise<void> {
-    const query = `after=${encodeURIComponent(cursor)}&limit=500&status=true`;
-    const batch = await readPage({ client, query, signal });
-    const updates: Updates = new Map();
-    const notices: Notice[] = [];
-    for (const text of batch.changes) {
-      const change = JSON.parse(text) as StatedChange;
-      if ((change.subscriptions?.length ?? 0) >= maxListed) return compareAll();
-      notices.push(...noticesOf(change, outbox.statuses(), updates));
-    }
+  let mustCompare = false;
+  const after = () => (mustCompare ? undefined : outbox.through()?.cursor);
+  const options = { after, status: true, waitSeconds, signal, load: compareAll, onFault };
+  await applyBatches(client.GET, options, async ({ changes, cursor, revision }) => {
+    mustCompare = changes.some(({ subscriptions = [] }) => subscriptions.length >= maxListed);
     // An unchanged log has newer cursors, too.
-    if (batch.changes.length === 0 && performance.now() - notedAt < noteEveryMs) return;
+    if (mustCompare || (changes.length === 0 && performance.now() - notedAt < noteEveryMs)) return mustCompare;
     notedAt = performance.now();
-    await hand(notices, { cursor: batch.cursor, revision: batch.revision ?? revision }, updates);
-  }
-
-  let mustCompare = outbox.through() === undefined;
-  for (let failures = 0; !signal.aborted;) {
-    try {
-      if (mustCompare) await compareAll();
-      mustCompare = false;
-      await readOn(outbox.through() as Checkpoint);
-      failures = 0;
-    } catch (error) {
-      if (signal.aborted) return;
-      onFault(error);
-      mustCompare ||= error instanceof RegistryRefusal && (error.status === 410 || error.status === 400);
-      failures += 1;
-      await sleep(retryDelayMs(failures, backoff), signal);
-    }
-  }
+    const updates: Updates = new Map();
+    const notices = changes.flatMap((change) => noticesOf(change, outbox.statuses(), updates));
+    await hand(notices, { cursor, revision: revision ?? outbox.through()?.revision ?? '' }, updates);
+    return false;
+  });
 }

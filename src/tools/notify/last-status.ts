@@ -1,5 +1,5 @@
 import type { GrantState, SubscriptionState } from '../../matching/replica/state.js';
-import type { ChangeLine } from '../../kits/sender/lines.js';
+import type { Change } from '../../kits/client/follow-changes.js';
 import type { Notice, NoticeType } from './notice.js';
 
 /** The status of a subscription that was reported last. The registry decides the status; this only compares. */
@@ -24,8 +24,6 @@ export interface PresentStatus extends Omit<LastStatus, 'endsAt'> {
 /** A line of a snapshot with `status=true`. */
 export type StatedSubscription = SubscriptionState & Omit<PresentStatus, 'allowedrate' | 'expiresat'>;
 
-export type StatedChange = ChangeLine & { subscriptions?: PresentStatus[] };
-
 /** What to keep: the new last status of each subscription, undefined if it is gone. */
 export type Updates = Map<string, LastStatus | undefined>;
 
@@ -42,7 +40,7 @@ const ofGrants: Readonly<Record<string, NoticeType>> = {
  * The notices of a change. The statuses are the present ones: what flips twice between two reads is reported once, or
  * not at all if it is back.
  */
-export function noticesOf(change: StatedChange, known: ReadonlyMap<string, LastStatus>, updates: Updates): Notice[] {
+export function noticesOf(change: Change, known: ReadonlyMap<string, LastStatus>, updates: Updates): Notice[] {
   const { kind, subscription = '', revision, at, state, subscriptions = [] } = change;
   const time = Date.parse(at).toString(36);
   const from = (id: string) => ({ id: `${id}.${revision}.${time}`, at, subscription: id });

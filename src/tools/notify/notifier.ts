@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { LinkedController, sleep, until } from '../../base/until.js';
 import { SetupError } from '../../base/errors.js';
 import { createSender, RegistryError, type GuardSettings } from '../../kits/sender/index.js';
-import { createRegistryClient } from '../../kits/sender/registry-client.js';
+import type { Checkpoint } from '../../kits/client/follow-changes.js';
+import { createRegistryClient } from '../../kits/client/registry-client.js';
 import { lockFolder } from '../../base/files/folder-lock.js';
 import { makeFolder } from '../../base/files/make-folder.js';
 import { createCourier, type Dropped } from './courier.js';
 import { follow } from './follow.js';
 import type { Updates } from './last-status.js';
-import type { Checkpoint } from '../../kits/sender/lines.js';
 import { eventOf, type EventSettings, type Notice } from './notice.js';
 import { openOutbox, type Entry } from './outbox.js';
 

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readLines, type Checkpoint } from '../../kits/sender/lines.js';
+import { readLines } from '../../base/formats/lines.js';
+import type { Checkpoint } from '../../kits/client/follow-changes.js';
 import type { LastStatus, Updates } from './last-status.js';
 
 /**

@@ -5,7 +5,7 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RegistryError, RegistryRefusal, type MatchAnswer, type Sender } from '../../../src/kits/sender/index.js';
+import { RegistryError, AssentError, type MatchAnswer, type Sender } from '../../../src/kits/sender/index.js';
 import { openJournal } from '../../../src/kits/sender/journal.js';
 import type { FeedReader } from '../../support/feed-reader.js';
 import { createClock } from '../../support/clock.js';
@@ -269,7 +269,7 @@ describe('while the registry is unreachable', () => {
 
   test('a token that is refused twice is reported to waiting callers', async () => {
     const sender = await senders.start({ token: () => 'no-token' });
-    await expect(sender.ready()).rejects.toThrow(RegistryRefusal);
+    await expect(sender.ready()).rejects.toThrow(AssentError);
     expect(() => sender.permission(tenant.origin, 'https://a.example.com/')).toThrow('being loaded');
     await sender.close();
   });
@@ -289,7 +289,7 @@ test('a caller waiting for a current replica learns that the token is refused, a
   while (onFault.mock.calls.length === faults) await sleep(5);
   const waiting = sender.ready(0);
   relay.mend();
-  await expect(waiting).rejects.toThrow(RegistryRefusal);
+  await expect(waiting).rejects.toThrow(AssentError);
   expect(sender.permission(tenant.origin, sink).allowed).toBe(true);
   await sender.close();
 });
@@ -575,7 +575,7 @@ test.each([400, 410])(
     const sender = await senders.start({ registry: gateway.url, onFault: (fault) => void faults.push(fault) });
     await sender.ready();
     while (faults.length < 30) await sleep(5);
-    expect(faults).toEqual(faults.map(() => expect.objectContaining({ name: 'RegistryRefusal', status })));
+    expect(faults).toEqual(faults.map(() => expect.objectContaining({ name: 'AssentError', status })));
     expect(snapshots).toBe(2);
     clock.pass(6);
     while (snapshots === 2) await sleep(5);
