@@ -34,7 +34,7 @@ export interface Origin {
   /** How often a webhook must respond 410 Gone before it counts as retired. */
   goneAfter: number;
   /** Who may subscribe to what. Undefined means no limit; with an empty array no client may subscribe. */
-  subscriptionRules: readonly SubscriptionRule[] | undefined;
+  subscriptionRules: SubscriptionRule[] | undefined;
   version: number;
   createdAt: Date;
   updatedAt: Date;

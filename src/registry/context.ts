@@ -6,7 +6,7 @@ import type { Follower } from './changes/follower.js';
 import type { Readers } from './changes/readers.js';
 import type { Leases } from './deliveries/lease.js';
 import type { Shares } from './gateways/shares.js';
-import type { removeGrantsOf } from './grants/write-grant.js';
+import type { removeGrantsOf } from './grants/write.js';
 import type { closeHandshakesOfPair } from './handshake/close.js';
 import type { Queue } from './handshake/queue.js';
 import type { Worker } from './handshake/worker.js';

@@ -74,7 +74,7 @@ create table subscription (
   suspendedby text,
   -- Null if it was registered as suspended.
   suspendreason text,
-  -- The end that the consumer named, and when the end was recorded (src/registry/subscriptions/end.ts).
+  -- The end that the consumer named, and when the end was recorded (src/registry/subscriptions/retention.ts).
   endsat timestamptz(3),
   endedat timestamptz(3),
   createdat timestamptz(3) not null default current_timestamp,

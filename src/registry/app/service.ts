@@ -9,7 +9,7 @@ import { countLease } from '../deliveries/routes.js';
 import { createLeases } from '../deliveries/lease.js';
 import { SetupError } from '../../base/errors.js';
 import { createShares } from '../gateways/shares.js';
-import { removeGrantsOf } from '../grants/write-grant.js';
+import { removeGrantsOf } from '../grants/write.js';
 import { closeHandshakesOfPair } from '../handshake/close.js';
 import type { Worker } from '../handshake/worker.js';
 import { loadContract } from '../../base/contract/contract.js';

@@ -9,9 +9,8 @@ import { flushMs } from '../statistics/counter.js';
 import { forgetStatistics } from '../statistics/retention.js';
 import { forgetKeys } from '../storage/retention.js';
 import type { Query, Transaction } from '../storage/database.js';
-import { recordEnds } from '../subscriptions/end.js';
-import { resealCredentials } from '../subscriptions/reseal-credentials.js';
-import { forgetEnded, forgetPreviousCredentials } from '../subscriptions/retention.js';
+import { recordEnds, forgetEnded, forgetPreviousCredentials } from '../subscriptions/retention.js';
+import { resealCredentials } from '../subscriptions/credential-vault.js';
 import { repeat } from './repeat.js';
 
 /** The periodic work of a process that writes. Safe in several processes at once. */

@@ -1,6 +1,6 @@
 import { RegistryError } from '../../base/errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
-import { changedMembers } from '../storage/audit.js';
+import { changedMembers } from '../storage/columns.js';
 import { type Database, type Sql, lockRegistry, service, type Actor, type Transaction } from '../storage/database.js';
 import { Prisma, type block as BlockRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid, uuidv7 } from '../../base/files/ids.js';

@@ -7,7 +7,7 @@ import { faultsIn } from '../http/problem.js';
 import { findFaults } from '../../base/formats/json.js';
 import { limits } from '../../base/limits.js';
 import { ageOf, kindOf, holdSecondsOf, type Outcome } from '../../consent/outcome.js';
-import { createSubscriptionReader } from '../subscriptions/read-subscription.js';
+import { createSubscriptionReader } from '../subscriptions/read.js';
 import { createDeliveryReader } from './read-deliveries.js';
 import { createRecordOutcomes } from './record-outcomes.js';
 

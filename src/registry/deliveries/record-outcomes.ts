@@ -1,5 +1,6 @@
 import { keyOfPair } from '../../consent/grant.js';
-import { changedGrant, endGrants } from '../grants/write-grant.js';
+import { changedGrant } from '../grants/columns.js';
+import { endGrants } from '../grants/write.js';
 import { type Database, type Sql, databaseTime, type Actor, type Transaction } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';

@@ -8,9 +8,15 @@ import { indexLoading, type Replica } from '../../matching/replica/replica.js';
 import { parseOriginName } from '../../consent/origin.js';
 import { presentPermission, type AskedPair } from '../../consent/decision.js';
 import { faultOfSinkText } from '../../outbound/sink.js';
-import { PlainPair } from './plain-pair.js';
-import { beforeOrigin, maxPairs, PlainPairs } from './read-pairs.js';
-import { maxBesidesPair, tagOfGranted, writeGranted } from './write-permission.js';
+import {
+  PlainPair,
+  beforeOrigin,
+  maxPairs,
+  PlainPairs,
+  maxBesidesPair,
+  tagOfGranted,
+  writeGranted,
+} from './permission-bytes.js';
 
 /** Up to the end of an origin, this bit changes only letters in upper case. */
 const toLower = 0x20;

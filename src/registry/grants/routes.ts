@@ -13,9 +13,10 @@ import type { Transaction } from '../storage/database.js';
 import { grantTexts } from '../../base/texts/grants.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
 import { keyOfPair } from '../../consent/grant.js';
+import { grantMembers } from './columns.js';
 import { permissionRoutes } from './permission-routes.js';
-import { createGrantReader, findGrant, findGrantOf, lockGrant, type PresentGrant } from './read-grant.js';
-import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
+import { createGrantReader, findGrant, findGrantOf, lockGrant, type PresentGrant } from './read.js';
+import { putGrant, releaseGrant, revokeGrant } from './write.js';
 
 type GrantOperation =
   'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'releaseGrant' | 'getPermission' | 'getPermissions';
@@ -150,25 +151,6 @@ function answer(grant: PresentGrant) {
 }
 
 function present(grant: PresentGrant): components['schemas']['Grant'] {
-  return {
-    id: grant.id,
-    origin: grant.origin,
-    sink: grant.sink,
-    state: grant.state,
-    basis: grant.basis,
-    allowedrate: grant.allowedRate,
-    grantedat: grant.grantedAt.toISOString(),
-    expiresat: grant.expiresAt.toISOString(),
-    warnings: grant.warnings,
-    recordedby: grant.recordedBy,
-    endreason: grant.endReason,
-    allowedorigin: grant.allowedOrigin,
-    requestedrate: grant.requestedRate,
-    handshake: grant.handshake,
-    reference: grant.reference,
-    renewat: grant.renewAt?.toISOString(),
-    endedat: grant.endedAt?.toISOString(),
-    endedby: grant.endedBy,
-    helduntil: grant.heldUntil?.toISOString(),
-  };
+  const { tenant: _, version: __, ...members } = grantMembers.present(grant);
+  return members;
 }

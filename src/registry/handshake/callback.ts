@@ -1,5 +1,5 @@
 import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
-import { endGrants, putGrant } from '../grants/write-grant.js';
+import { endGrants, putGrant } from '../grants/write.js';
 import type { RejectedCallback, RejectionReason } from '../../consent/handshake.js';
 import { storedRate, type Rate } from '../../consent/rate.js';
 import { findOrigin } from '../origins/store.js';

@@ -1,5 +1,5 @@
 import type { Grant } from '../../consent/grant.js';
-import type { Consent } from '../grants/write-grant.js';
+import type { Consent } from '../grants/write.js';
 import type { Origin } from '../../consent/origin.js';
 import { notBefore, retryDelayMs, type Backoff } from '../../consent/backoff.js';
 import type { Begun } from '../../consent/handshake.js';

@@ -1,9 +1,9 @@
 import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
 import { keyOfPair, type Grant } from '../../consent/grant.js';
-import { grantOf } from '../grants/read-grant.js';
-import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '../grants/write-grant.js';
+import { grantMembers } from '../grants/columns.js';
+import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '../grants/write.js';
 import type { Origin } from '../../consent/origin.js';
-import { originOf } from '../origins/store.js';
+import { originOf } from '../origins/columns.js';
 import { createBatcher } from '../storage/batch.js';
 import { type Database, type Sql, databaseTime, service, type Transaction } from '../storage/database.js';
 import { Prisma, type grant as GrantRow, type origin as OriginRow } from '../storage/generated/client.js';
@@ -198,7 +198,7 @@ async function readRenewed(sql: Sql, judged: readonly JudgedReply[]): Promise<Ma
     select g.* from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
     join "grant" g on g.origin = p.origin and g.sink = p.sink and g.tenant = p.tenant
     where g.state = 'live' and g.expiresat > now()`;
-  return new Map(rows.map((row) => [keyOfPair(row), grantOf(row)]));
+  return new Map(rows.map((row) => [keyOfPair(row), grantMembers.read(row)]));
 }
 
 /** asking -> the next state, for the handshakes whose claim is still ours; returns their ids. */

@@ -7,6 +7,7 @@ import { actorOf, type Call, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { parseOriginName, type Origin, type OriginPolicy } from '../../consent/origin.js';
+import { policyMembers } from './columns.js';
 import { createOriginStore } from './store.js';
 import { checkSubscriptionRules } from './subscription-rule.js';
 
@@ -121,16 +122,7 @@ function presentTo({ scopes }: Principal, origin: Origin): components['schemas']
 function present(origin: Origin): components['schemas']['Origin'] {
   return {
     name: origin.name,
-    isdefault: origin.isDefault,
-    requestedrate: origin.requestedRate,
-    defaultrate: origin.defaultRate,
-    judgement: origin.judgement,
-    callback: origin.callback,
-    unsupportedrate: origin.unsupportedRate,
-    leaseseconds: origin.leaseSeconds,
-    profile: origin.profile,
-    goneafter: origin.goneAfter,
-    ...(origin.subscriptionRules === undefined ? {} : { subscriptionrules: [...origin.subscriptionRules] }),
+    ...policyMembers.present(origin),
     createdat: origin.createdAt.toISOString(),
     updatedat: origin.updatedAt.toISOString(),
   };

@@ -2,22 +2,15 @@
 
 import { RegistryError } from '../../base/errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
-import { changedMembers } from '../storage/audit.js';
+import { changedMembers } from '../storage/columns.js';
 import { isUniqueViolation } from '../storage/database-errors.js';
 import type { Database, Sql, Actor, Transaction } from '../storage/database.js';
 import { insertRows, updateRows, written } from '../storage/rows.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
 import { originTexts } from '../../base/texts/origins.js';
-import type {
-  CallbackPolicy,
-  JudgementPolicy,
-  Origin,
-  OriginPolicy,
-  Profile,
-  SubscriptionRule,
-} from '../../consent/origin.js';
-import { formatRate, storedRate } from '../../consent/rate.js';
+import type { Origin, OriginPolicy } from '../../consent/origin.js';
+import { originOf, policyMembers } from './columns.js';
 
 export interface OriginStore {
   create(actor: Actor, name: string, policy: OriginPolicy, request: IdempotentRequest): Promise<Created>;
@@ -69,7 +62,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const earlier = await claimKey(sql, request, name);
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
           const [row] = await sql.$queryRaw<[OriginRow]>`
-            ${insertRows('origin', [{ name, tenant: actor.tenant, ...columnsOf(policy) }])} returning *`;
+            ${insertRows('origin', [{ name, tenant: actor.tenant, ...policyMembers.write(policy) }])} returning *`;
           record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
           return { origin: originOf(row), replayed: false };
         }),
@@ -93,7 +86,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const before = await lockOrigin(sql, actor.tenant, name);
           const policy = policyFor(before);
           const [row] = await sql.$queryRaw<[OriginRow]>`
-            ${updateRows('origin', 'name', [{ name, ...columnsOf(policy) }], written)} returning t.*`;
+            ${updateRows('origin', 'name', [{ name, ...policyMembers.write(policy) }], written)} returning t.*`;
           record(tx, actor, 'origin.replaced', name, { before, after: policy });
           return originOf(row);
         }),
@@ -126,15 +119,15 @@ interface PolicyChange {
 }
 
 function record(tx: Transaction, actor: Actor, action: string, name: string, { before, after }: PolicyChange): void {
-  const [was, is] = [auditedMembers(before), auditedMembers(after)];
+  const [was, is] = [membersOf(before), membersOf(after)];
   // The rules can be long, so an entry has them only if they changed.
   const { subscriptionrules: _, ...detail } = is;
   tx.audit(actor, action, `origin:${name}`, { ...detail, changed: changedMembers(was, is) });
   tx.change({ kind: 'origin.changed', tenant: actor.tenant, origin: name, sink: '' });
 }
 
-function auditedMembers(policy: OriginPolicy | undefined): Record<string, unknown> {
-  return policy === undefined ? {} : { ...columnsOf(policy), defaultrate: policy.defaultRate };
+function membersOf(policy: OriginPolicy | undefined): Record<string, unknown> {
+  return policy === undefined ? {} : policyMembers.audited(policy);
 }
 
 /** Throws RegistryError `origin_not_found` for an origin that is not the tenant's. */
@@ -153,39 +146,4 @@ export async function findDefaultOrigin(sql: Sql, tenant: string): Promise<Origi
 async function lockOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
   await sql.$queryRaw`select 1 from origin where name = ${name} and tenant = ${tenant} for update`;
   return findOrigin(sql, tenant, name);
-}
-
-function columnsOf(policy: OriginPolicy) {
-  return {
-    isdefault: policy.isDefault,
-    requestedrate: policy.requestedRate ?? null,
-    defaultrate: formatRate(policy.defaultRate),
-    judgement: policy.judgement,
-    callback: policy.callback,
-    unsupportedrate: policy.unsupportedRate ?? null,
-    leaseseconds: policy.leaseSeconds,
-    profile: policy.profile,
-    goneafter: policy.goneAfter,
-    subscriptionrules: policy.subscriptionRules ?? null,
-  };
-}
-
-export function originOf(row: OriginRow): Origin {
-  return {
-    name: row.name,
-    tenant: row.tenant,
-    isDefault: row.isdefault,
-    requestedRate: row.requestedrate ?? undefined,
-    defaultRate: storedRate(row.defaultrate),
-    judgement: row.judgement as JudgementPolicy,
-    callback: row.callback as CallbackPolicy,
-    unsupportedRate: row.unsupportedrate ?? undefined,
-    leaseSeconds: row.leaseseconds,
-    profile: row.profile as Profile,
-    goneAfter: row.goneafter,
-    subscriptionRules: (row.subscriptionrules as SubscriptionRule[] | null) ?? undefined,
-    version: row.version,
-    createdAt: row.createdat,
-    updatedAt: row.updatedat,
-  };
 }

@@ -1,7 +1,7 @@
 import { type PrismaClient, Prisma } from './generated/client.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { withoutQuery } from '../../base/formats/uri.js';
-import type { Changed } from './audit.js';
+import type { Changed } from './columns.js';
 import { recordset } from './rows.js';
 
 /** Returns rows as objects. Prepared once for each connection, so the text must not contain values. */

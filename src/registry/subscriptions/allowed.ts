@@ -4,10 +4,18 @@ import type { Principal } from '../../base/contract/principal.js';
 import { limits } from '../../base/limits.js';
 import { isConfined, unconfinedPlace, type Allows } from '../../matching/filters/confined.js';
 import type { Origin, SubscriptionRule } from '../../consent/origin.js';
-import { allowing, rulesAbout, type Applicant } from '../origins/subscription-rule.js';
+import { allowing, rulesAbout, type Applicant, checkSubscriptionRules } from '../origins/subscription-rule.js';
 import { ruleTexts } from '../../base/texts/subscriptions.js';
 import type { Text } from '../../base/texts/text.js';
-import type { Definition, Subscription } from './subscription.js';
+import type { Definition, Subscription } from './columns.js';
+import { setImmediate as otherWork } from 'node:timers/promises';
+import type { Context } from '../context.js';
+import type { Handlers } from '../http/handler.js';
+import { faultsIn } from '../http/problem.js';
+import type { Filter } from '../../matching/filters/filter.js';
+import { findOrigin } from '../origins/store.js';
+import type { Sql } from '../storage/database.js';
+import { requestTexts } from '../../base/texts/requests.js';
 
 // The subscription rules of an origin. Every event that a subscription could match must be one that a rule about the
 // subscriber allows: its source and subject as well as its type. An event has one type, so the types of a subscription
@@ -146,4 +154,78 @@ function faultOfAbsent({ attribute, allows, faultAt }: Limit, { filters = [] }: 
     if (inside !== undefined) return faultAt(`/filters/${place}${inside}`);
   }
   return faultAt(member);
+}
+
+/** Subscriptions that one request examines, and that one response lists. */
+const max = { examined: 100_000, listed: 100 };
+const atOnce = 1_000;
+/** Then other requests get their turn. */
+const longestMs = 2;
+
+/** Which subscriptions of an origin its rules do not allow, or would not. It changes nothing. */
+export function ruleRoutes({ database: { sql } }: Context): Handlers<'checkSubscriptionRules'> {
+  return {
+    checkSubscriptionRules: async ({ path, body, principal: { tenant }, language }) => {
+      const origin = await findOrigin(sql, tenant, path.name.toLowerCase());
+      const faults = checkSubscriptionRules(body.subscriptionrules, '/subscriptionrules');
+      if (faults.length > 0) throw new RegistryError('invalid_request', requestTexts.brokenBody, { faults });
+      const subscriptionRules = body.subscriptionrules ?? origin.subscriptionRules;
+      const counts = { examined: 0, refused: 0, undecided: 0 };
+      const listed = [];
+      let rows: Row[] = [];
+      let begun = performance.now();
+      do {
+        rows = await readSome(sql, tenant, origin.name, rows.at(-1)?.id);
+        for (const row of rows) {
+          if (performance.now() - begun > longestMs) {
+            await otherWork();
+            begun = performance.now();
+          }
+          const found = judge({ name: origin.name, subscriptionRules }, row);
+          if (found === undefined) continue;
+          counts[found.verdict] += 1;
+          if (listed.length === max.listed) continue;
+          const { verdict, faults } = found;
+          listed.push({ id: row.id, subscriber: row.subscriber, verdict, faults: faultsIn(faults, language) });
+        }
+        counts.examined += rows.length;
+      } while (rows.length === atOnce && counts.examined < max.examined);
+      return { status: 200, body: { ...counts, complete: rows.length < atOnce, subscriptions: listed } };
+    },
+  };
+}
+
+interface Row {
+  id: string;
+  subscriber: string;
+  source: string | null;
+  types: string[];
+  subject: string | null;
+  filters: Filter[] | null;
+}
+
+function readSome(sql: Sql, tenant: string, origin: string, after: string | undefined): Promise<Row[]> {
+  return sql.$queryRaw<Row[]>`
+    select id, subscriber, source, types, subject, filters from subscription
+    where tenant = ${tenant} and origin = ${origin} and endedat is null
+      and id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
+    order by id limit ${atOnce}`;
+}
+
+/** Undecided if a rule allows it that also needs claims, which only the token of the subscriber has. */
+function judge(
+  origin: { name: string; subscriptionRules: SubscriptionRule[] | undefined },
+  { subscriber, source, types, subject, filters }: Row,
+): { verdict: 'refused' | 'undecided'; faults: readonly Fault[] } | undefined {
+  const wishes: Wishes = {
+    source: source ?? undefined,
+    types,
+    subject: subject ?? undefined,
+    filters: filters ?? undefined,
+  };
+  const refused = refuseUnallowed(origin, { subscriber }, wishes);
+  if (refused === undefined) return undefined;
+  const withAnyClaims = origin.subscriptionRules?.map(({ claims: _, ...rule }) => rule);
+  const mayFit = refuseUnallowed({ ...origin, subscriptionRules: withAnyClaims }, { subscriber }, wishes) === undefined;
+  return { verdict: mayFit ? 'undecided' : 'refused', faults: refused.faults };
 }

@@ -1,6 +1,6 @@
 import type { Pair } from '../../consent/grant.js';
-import { findGrantOf } from '../grants/read-grant.js';
-import { endGrants, renewLater } from '../grants/write-grant.js';
+import { findGrantOf } from '../grants/read.js';
+import { endGrants, renewLater } from '../grants/write.js';
 import { closeHandshakesOfOtherRate, closeHandshakesOfPairs, closeUnwantedRenewal } from '../handshake/close.js';
 import { cooldownOf } from '../handshake/cooldown.js';
 import type { HandshakeReason } from '../../consent/handshake.js';
@@ -9,7 +9,7 @@ import type { Origin } from '../../consent/origin.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { recordsetOfPairs } from '../storage/rows.js';
 import type { Sql, Actor, Transaction } from '../storage/database.js';
-import type { Definition } from './subscription.js';
+import type { Definition } from './columns.js';
 
 /** Starts and closes the handshakes of a subscription, in the transaction that changes it. */
 

@@ -27,6 +27,11 @@ export interface PresentCredential extends CredentialInfo {
   previous?: CredentialInfo & { until: string };
 }
 
+/** As the audit record compares it. */
+export type AuditedCredential = Pick<CredentialInfo, 'credentialtype' | 'endsat' | 'fingerprint'> & {
+  previous?: { fingerprint: string; until: string } | undefined;
+};
+
 /** What a request does to the credential. `kept`: only the type was sent, so the stored credential stays. */
 export type RequestedCredential =
   | { kind: 'absent' }
@@ -97,28 +102,4 @@ export async function sealCredential(
     fingerprint: vault.fingerprint(value, context),
   };
   return { text: await vault.seal(value, context), info };
-}
-
-interface Rotation {
-  kind: RequestedCredential['kind'];
-  overlapSeconds?: number | undefined;
-  isKept: boolean;
-  isOtherHost: boolean;
-}
-
-/**
- * Which previous credential senders may still use next to the new one, and until when: the one from the last rotation
- * (`keeps`), or the one that is replaced now (`overlaps`). A previous credential never moves to another host.
- */
-export function overlapOf(
-  present: PresentCredential | undefined,
-  { kind, overlapSeconds, isKept, isOtherHost }: Rotation,
-  now: Date,
-) {
-  const none = { keeps: false, overlaps: false, until: null };
-  if (present === undefined || kind === 'absent' || isOtherHost || overlapSeconds === 0) return none;
-  const until = overlapSeconds === undefined ? undefined : new Date(now.getTime() + overlapSeconds * 1_000);
-  if (!isKept) return until === undefined ? none : { keeps: false, overlaps: true, until };
-  const { previous } = present;
-  return previous === undefined ? none : { keeps: true, overlaps: false, until: until ?? new Date(previous.until) };
 }

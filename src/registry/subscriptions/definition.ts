@@ -1,7 +1,7 @@
 import { RegistryError, type Fault } from '../../base/errors.js';
 import { parseFilters } from '../../matching/filters/filter.js';
 import { priceOf } from '../../matching/filters/price.js';
-import { parseOriginName } from '../../consent/origin.js';
+import { parseOriginName, type Origin } from '../../consent/origin.js';
 import { credentialTexts } from '../../base/texts/credentials.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { readSinkCredential, type RequestedCredential } from './credential.js';
@@ -14,7 +14,13 @@ import {
   checkTypes,
   type SubscriptionRequest,
 } from './rules.js';
-import type { Definition } from './subscription.js';
+import type { Definition } from './columns.js';
+import { faultOfBreach } from '../../events/rule.js';
+import { lintSubscription } from '../../events/validate-event.js';
+import { originOf } from '../origins/columns.js';
+import type { origin as OriginRow } from '../storage/generated/client.js';
+import type { Sql } from '../storage/database.js';
+import { originTexts } from '../../base/texts/origins.js';
 
 /** A validated request: the definition, the origin that it names, and what to do with the credential. */
 export interface Requested {
@@ -79,20 +85,69 @@ export function nothingToKeep(): RegistryError {
   return invalid([{ pointer: '/sinkcredential', rule: 'nothing_to_keep', detail: credentialTexts.nothingToKeep }]);
 }
 
-/** As JSON that Postgres reads into columns; undefined members become null. */
-export function columnsOf(definition: Definition) {
-  return {
-    sink: definition.sink,
-    protocol: definition.protocol,
-    protocolsettings: definition.protocolSettings,
-    source: definition.source,
-    types: definition.types ?? [],
-    subject: definition.subject,
-    filters: definition.filters,
-    price: definition.price,
-    config: definition.config,
-    requestedrate: definition.requestedRate,
-    endsat: definition.expiresAt,
-    callback: definition.callback,
+const longestMs = 5 * 366 * 86_400_000;
+
+/**
+ * The error for an end that is not in the future, or too far. An end that stays the same may have passed: a client that
+ * changes something else sends back what it read.
+ */
+export function refuseEnd(end: Date | undefined, now: Date, present?: Date): RegistryError | undefined {
+  if (end === undefined || end.getTime() === present?.getTime()) return undefined;
+  const fromNowMs = end.getTime() - now.getTime();
+  // The contract accepts a leap second; JavaScript does not.
+  if (fromNowMs > 0 && fromNowMs <= longestMs) return undefined;
+  return invalid([{ pointer: '/expiresat', rule: 'time_out_of_range', detail: subscriptionTexts.expiryOutOfRange }]);
+}
+
+/** The origin that a request names, or the default of the tenant. */
+export interface AskedOrigin {
+  tenant: string;
+  name: string | undefined;
+}
+
+/**
+ * Finds the origins that requests name, and locks them against removal until the transaction ends. Returns a
+ * RegistryError with the place for an origin that does not exist.
+ */
+export async function findAskedOrigins(
+  sql: Sql,
+  asked: readonly AskedOrigin[],
+): Promise<(asked: AskedOrigin) => Origin | RegistryError> {
+  const names = [...new Set(asked.flatMap(({ name }) => name ?? []))];
+  const tenants = [...new Set(asked.map(({ tenant }) => tenant))];
+  const isDefaultAsked = asked.some(({ name }) => name === undefined);
+  const rows = await sql.$queryRaw<OriginRow[]>`
+    select * from origin where tenant = any (${tenants}::text[])
+      and (name = any (${names}::text[]) or (isdefault and ${isDefaultAsked}::boolean))
+    order by name collate "C" for key share`;
+  const origins = rows.map(originOf);
+  return ({ tenant, name }) => {
+    const isAsked = (origin: Origin) => (name === undefined ? origin.isDefault : origin.name === name);
+    return origins.find((origin) => origin.tenant === tenant && isAsked(origin)) ?? unknownOrigin(name);
   };
+}
+
+/** Like findAskedOrigins, for one origin; throws the error. */
+export async function findAskedOrigin(sql: Sql, asked: AskedOrigin): Promise<Origin> {
+  const found = (await findAskedOrigins(sql, [asked]))(asked);
+  if (found instanceof RegistryError) throw found;
+  return found;
+}
+
+function unknownOrigin(name: string | undefined): RegistryError {
+  if (name === undefined) {
+    return new RegistryError('no_default_origin', originTexts.nameOne, {
+      faults: [{ pointer: '/origin', rule: 'origin_missing', detail: originTexts.noDefault }],
+    });
+  }
+  return invalid([{ pointer: '/origin', rule: 'origin_unknown', detail: originTexts.unknown }]);
+}
+
+/**
+ * Returns an error if no event under the origin's profile could have such a type or source. A combination that is only
+ * unlikely becomes a warning when the subscription is read.
+ */
+export function lint({ profile }: Origin, definition: Definition): RegistryError | undefined {
+  const { faults } = lintSubscription(profile, definition);
+  return faults.length > 0 ? invalid(faults.map(faultOfBreach)) : undefined;
 }

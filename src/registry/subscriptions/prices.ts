@@ -2,7 +2,7 @@ import { RegistryError, type Fault } from '../../base/errors.js';
 import { cheapSteps, isLookedUp, ordinaryCharacters, stepsOfFilter } from '../../matching/filters/price.js';
 import { type Sql, lockRegistry } from '../storage/database.js';
 import { priceTexts } from '../../base/texts/filters.js';
-import type { Definition } from './subscription.js';
+import type { Definition } from './columns.js';
 
 /** The maximum total price (matching/price.ts) of all subscriptions of one subscriber, and of one tenant. */
 export interface PriceLimits {

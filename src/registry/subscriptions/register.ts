@@ -1,6 +1,6 @@
 import { blockedError, findBlocks } from '../blocks/find-blocks.js';
 import { RegistryError } from '../../base/errors.js';
-import { lockPairs } from '../grants/write-grant.js';
+import { lockPairs } from '../grants/write.js';
 import type { Adopt, Question } from '../../consent/handshake.js';
 import { enqueue, type Queue } from '../handshake/queue.js';
 import type { Principal } from '../../base/contract/principal.js';
@@ -11,12 +11,10 @@ import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idem
 import { uuidv7 } from '../../base/files/ids.js';
 import { insertRows } from '../storage/rows.js';
 import { refuseUnallowed } from './allowed.js';
-import { findAskedOrigins, lint } from './asked-origin.js';
-import { changedSubscription, changedSuspension } from './audited.js';
+import { findAskedOrigins, lint, nothingToKeep, type Requested, refuseEnd } from './definition.js';
+import { changedSubscription, changedSuspension, definitionMembers } from './columns.js';
 import { sealCredential, type SealedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
-import { columnsOf, nothingToKeep, type Requested } from './definition.js';
-import { refuseEnd } from './end.js';
 import { type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 
 /**
@@ -210,7 +208,7 @@ async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Pro
       credentialinfo: sealed && { ...sealed.info, setat: setAt },
       suspendedby: requested.isSuspended ? 'subscriber' : undefined,
       suspendedat: requested.isSuspended ? setAt : undefined,
-      ...columnsOf(requested.definition),
+      ...definitionMembers.write(requested.definition),
     };
   });
   await sql.$executeRaw`${insertRows('subscription', rows)}`;

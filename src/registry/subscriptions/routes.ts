@@ -1,6 +1,6 @@
 // A request becomes a validated definition (`definition.ts`, `rules.ts`), which is written together with its handshake
-// and its change (`register.ts`, `write-subscription.ts`). Then the handshake runs for as long as the client waits. The
-// response is the current state (`read-subscription.ts`) with an explanation (`status-details.ts`).
+// and its change (`register.ts`, `write.ts`). Then the handshake runs for as long as the client waits. The
+// response is the current state (`read.ts`) with an explanation (`status-details.ts`).
 
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
@@ -21,15 +21,15 @@ import { contractTexts, requestTexts } from '../../base/texts/requests.js';
 import { statusTexts } from '../../base/texts/status.js';
 import type { Language } from '../../base/texts/text.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
-import { ruleRoutes } from './check-rules.js';
+import { ruleRoutes } from './allowed.js';
 import { invalid, parseDefinition } from './definition.js';
 import type { QuotaError } from './prices.js';
-import { createSubscriptionReader, type SubscriptionReader } from './read-subscription.js';
+import { createSubscriptionReader, type SubscriptionReader } from './read.js';
 import { createRegister, type Caller, type Written } from './register.js';
 import type { SubscriptionRequest } from './rules.js';
 import { statusDetails } from './status-details.js';
-import type { Subscription } from './subscription.js';
-import { createSubscriptionWriter, type SubscriptionWriter } from './write-subscription.js';
+import { definitionMembers, type Subscription } from './columns.js';
+import { createSubscriptionWriter, type SubscriptionWriter } from './write.js';
 
 type SubscriptionOperation =
   | 'getSubscriptions'
@@ -204,27 +204,17 @@ type Presented = components['schemas']['Subscription'];
 
 /** The members of the draft first, then our additions. Members without a value are left out. */
 function membersOf(subscription: Subscription, language: Language): Presented {
-  const { source, types, subject, filters, credential, protocolSettings, config } = subscription;
-  const { requestedRate, callback, expiresAt, suspended } = subscription;
+  const { credential, suspended } = subscription;
+  const { price, ...members } = definitionMembers.present(subscription);
   return {
     id: subscription.id,
-    source,
-    types,
-    subject,
-    filters,
-    sink: subscription.sink,
+    ...members,
     sinkcredential: credential,
-    protocol: subscription.protocol,
-    protocolsettings: protocolSettings,
-    config,
     origin: subscription.origin,
-    requestedrate: requestedRate,
-    callback,
-    expiresat: expiresAt?.toISOString(),
     status: subscription.status,
     statusdetails: statusDetails(subscription, language),
     subscriber: subscription.subscriber,
-    ...(subscription.price === 0 ? {} : { price: subscription.price }),
+    ...(price === 0 ? {} : { price }),
     suspended: suspended && suspensionOf(suspended, language),
     createdat: subscription.createdAt.toISOString(),
     updatedat: subscription.updatedAt.toISOString(),

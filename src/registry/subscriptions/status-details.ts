@@ -6,7 +6,7 @@ import { statusReasons } from '../../consent/status.js';
 import { verdicts, warnings as warningTexts } from '../../consent/verdicts.js';
 import { explain, observed, presentRejected } from '../handshake/explain.js';
 import { nextOf } from '../handshake/presentation.js';
-import type { Subscription } from './subscription.js';
+import type { Subscription } from './columns.js';
 
 type StatusDetails = components['schemas']['StatusDetails'];
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
@@ -34,6 +35,91 @@ async function patch(id: string, body: object, client: Client = tenant.subscribe
   await client.patch(`/v1/subscriptions/${id}`).type(mergePatch).send(JSON.stringify(body)).expect(200);
   return latest(id);
 }
+
+describe('every member that a client can write is in the entry about its change', () => {
+  const contract = JSON.parse(readFileSync(new URL('../../../openapi/openapi.json', import.meta.url), 'utf8')) as {
+    components: { schemas: Record<string, { properties: Record<string, { readOnly?: boolean }> }> };
+  };
+  const writable = (request: string, ...names: string[]) =>
+    Object.entries(contract.components.schemas[request]!.properties)
+      .filter(([member, { readOnly }]) => readOnly !== true && !names.includes(member))
+      .map(([member]) => member)
+      .sort();
+  const sorted = (of: object) => Object.keys(of).sort();
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+
+  test('of a subscription', async () => {
+    await tenant.admin.post('/v1/origins').send({ name: 'other.example.com' }).expect(201);
+    const request = (n: number, origin: string) => ({
+      source: `urn:${n}`,
+      types: [`com.example.${n}`],
+      subject: `${n}`,
+      filters: [{ prefix: { id: `${n}` } }],
+      sink: newSink(),
+      sinkcredential: secret(`planted-every-${n}`),
+      protocol: 'HTTP',
+      protocolsettings: { headers: { 'X-Number': `${n}` } },
+      config: { n },
+      origin,
+      requestedrate: n,
+      callback: n === 1 ? 'offer' : 'never',
+      expiresat: inDays(n),
+    });
+    const [first, second] = [request(1, tenant.origin), request(2, 'other.example.com')];
+    const draft = { ...first, suspended: true };
+    const { id } = (await tenant.subscriber.post('/v1/subscriptions').send(draft).expect(201)).body;
+    expect(sorted(draft)).toEqual(writable('SubscriptionRegistration', 'id'));
+    expect(sorted((await latest(id)).changed)).toEqual(sorted(draft));
+    await tenant.subscriber.put(`/v1/subscriptions/${id}`).send(second).expect(200);
+    // There is one protocol.
+    expect(sorted((await latest(id)).changed)).toEqual(writable('SubscriptionRequest', 'id', 'protocol'));
+  });
+
+  test('of an origin', async () => {
+    const name = 'every.example.com';
+    const policy = (n: number) => ({
+      isdefault: n === 2,
+      requestedrate: n,
+      defaultrate: n,
+      judgement: n === 1 ? 'lenient' : 'strict',
+      callback: n === 1 ? 'never' : 'offer',
+      unsupportedrate: n,
+      leaseseconds: 1000 + n,
+      profile: n === 1 ? 'nl-gov' : 'belgif',
+      goneafter: n,
+      subscriptionrules: [{ name: `Rule ${n}`, subscribers: [`client-${n}`] }],
+    });
+    // Of another tenant, which has no default origin yet.
+    const admin = await registry.as('assent:admin', { tenant: 'other', subscriber: 'beheer' });
+    const changed = async () => {
+      const { body } = await admin
+        .get('/v1/audit')
+        .query({ target: `origin:${name}` })
+        .expect(200);
+      return sorted(body[0].changed);
+    };
+    await admin
+      .post('/v1/origins')
+      .send({ name, ...policy(1) })
+      .expect(201);
+    expect(await changed()).toEqual(writable('OriginRequest', 'name'));
+    await admin.put(`/v1/origins/${name}`).send(policy(2)).expect(200);
+    expect(await changed()).toEqual(writable('OriginSettings', 'name'));
+  });
+
+  test('of a grant by agreement', async () => {
+    const sink = newSink();
+    const agree = async (n: number) => {
+      const agreement = { origin: tenant.origin, sink, allowedrate: n, expiresat: inDays(n), reference: `A-${n}` };
+      expect(sorted(agreement)).toEqual(writable('GrantRequest'));
+      const { id } = (await tenant.admin.post('/v1/grants').send(agreement).expect(201)).body;
+      return (await entries(`grant:${id}`))[0].changed;
+    };
+    for (const n of [1, 2]) {
+      expect(sorted(await agree(n))).toEqual(expect.arrayContaining(writable('GrantRequest', 'origin', 'sink')));
+    }
+  });
+});
 
 describe('an entry about a subscription has the members that changed, before and after', () => {
   test('registration: every member, from nothing', async () => {

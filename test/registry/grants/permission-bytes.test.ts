@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { bases, presentPermission } from '../../../src/consent/decision.js';
-import { PlainPair } from '../../../src/registry/grants/plain-pair.js';
-import { PlainPairs } from '../../../src/registry/grants/read-pairs.js';
-import { tagOfGranted, writeGranted } from '../../../src/registry/grants/write-permission.js';
+import { PlainPair, PlainPairs, tagOfGranted, writeGranted } from '../../../src/registry/grants/permission-bytes.js';
 import { hashBytes } from '../../../src/matching/index/hash.js';
 import { KnownPairs } from '../../../src/matching/replica/known-pairs.js';
 

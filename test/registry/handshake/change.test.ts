@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
-import { lockPairs } from '../../../src/registry/grants/write-grant.js';
+import { lockPairs } from '../../../src/registry/grants/write.js';
 import { recordCooldowns } from '../../../src/registry/handshake/cooldown.js';
 import { createGate } from '../../support/gate.js';
 import { passCallbacks, passDelays, reachRenewal, passGrant } from '../../support/pass-time.js';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { CompactEncrypt, decodeProtectedHeader } from 'jose';
-import { createCredentialVault } from '../../../src/registry/subscriptions/credential-vault.js';
-import { resealCredentials } from '../../../src/registry/subscriptions/reseal-credentials.js';
+import { createCredentialVault, resealCredentials } from '../../../src/registry/subscriptions/credential-vault.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 

@@ -20,7 +20,7 @@ import {
 import { grantTexts } from '../../base/texts/grants.js';
 import type { Basis, Standing } from '../../consent/decision.js';
 import type { Grant, Pair } from '../../consent/grant.js';
-import { storedRate } from '../../consent/rate.js';
+import { grantMembers } from './columns.js';
 
 /** A grant as it is now: under a block it is blocked, and after its expiry it is expired, whatever its row says. */
 export type PresentGrant = Omit<Grant, 'state'> & { state: Standing };
@@ -183,31 +183,5 @@ export async function lockGrant(sql: Sql, tenant: string, id: string): Promise<R
 }
 
 function presentGrant(row: Row): PresentGrant {
-  return { ...grantOf(row), state: row.standing };
-}
-
-export function grantOf(row: GrantRow): Grant {
-  return {
-    tenant: row.tenant,
-    origin: row.origin,
-    sink: row.sink,
-    id: row.id,
-    state: row.state as Grant['state'],
-    endReason: row.endreason ?? undefined,
-    basis: row.basis as Basis,
-    allowedOrigin: row.allowedorigin ?? undefined,
-    allowedRate: storedRate(row.allowedrate),
-    requestedRate: row.requestedrate ?? undefined,
-    warnings: row.warnings ?? [],
-    handshake: row.handshake ?? undefined,
-    reference: row.reference ?? undefined,
-    recordedBy: row.recordedby,
-    grantedAt: row.grantedat,
-    expiresAt: row.expiresat,
-    renewAt: row.renewat ?? undefined,
-    endedAt: row.endedat ?? undefined,
-    endedBy: row.endedby ?? undefined,
-    heldUntil: row.helduntil ?? undefined,
-    version: row.version,
-  };
+  return { ...grantMembers.read(row), state: row.standing };
 }

@@ -3,15 +3,14 @@ import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
 import { RegistryError } from '../../base/errors.js';
 import type { Basis } from '../../consent/decision.js';
 import type { Grant } from '../../consent/grant.js';
-import { grantsOnBasis, grantsOver } from '../grants/read-grant.js';
+import { grantsOnBasis, grantsOver } from '../grants/read.js';
 import { handshakesInState, handshakesWithVerdict } from '../handshake/find-handshakes.js';
 import type { HandshakeReason, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
 import { statusReasons, type Status, type StatusReason } from '../../consent/status.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 import type { FoundPage } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
-import type { Filter } from '../../matching/filters/filter.js';
-import type { CallbackPolicy, Profile } from '../../consent/origin.js';
+import type { Profile } from '../../consent/origin.js';
 import { storedRate } from '../../consent/rate.js';
 import { createBatcher } from '../storage/batch.js';
 import type { Database, Sql } from '../storage/database.js';
@@ -33,7 +32,7 @@ import {
 } from '../storage/search.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import type { CredentialInfo, PresentCredential } from './credential.js';
-import type { Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
+import { definitionMembers, type Subscription, type SubscriptionStatus, type SuspendedBy } from './columns.js';
 
 export interface SubscriptionQuery {
   source?: string | undefined;
@@ -259,17 +258,7 @@ function subscriptionOf(row: Row): Subscription {
     subscriber: row.subscriber,
     origin: row.origin,
     profile: row.profile,
-    sink: row.sink,
-    protocol: row.protocol,
-    protocolSettings: (row.protocolsettings ?? undefined) as Record<string, unknown> | undefined,
-    source: row.source ?? undefined,
-    types: row.types?.length ? row.types : undefined,
-    subject: row.subject ?? undefined,
-    price: row.price,
-    filters: (row.filters ?? undefined) as Filter[] | undefined,
-    config: (row.config ?? undefined) as Record<string, unknown> | undefined,
-    requestedRate: row.requestedrate ?? undefined,
-    callback: (row.callback ?? undefined) as CallbackPolicy | undefined,
+    ...definitionMembers.read(row),
     credential: credentialOf(row),
     generation: row.generation,
     version: row.version,
@@ -281,7 +270,6 @@ function subscriptionOf(row: Row): Subscription {
       row.block === null
         ? undefined
         : { ...row.block, endsAt: row.block.endsat ? new Date(row.block.endsat) : undefined },
-    expiresAt: row.endsat ?? undefined,
     isEnded: row.isended,
     createdAt: row.createdat,
     updatedAt: row.updatedat,

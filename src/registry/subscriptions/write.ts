@@ -1,7 +1,7 @@
 import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
 import { RegistryError } from '../../base/errors.js';
-import { findGrantOf } from '../grants/read-grant.js';
-import { lockPairs, reopenGrant } from '../grants/write-grant.js';
+import { findGrantOf } from '../grants/read.js';
+import { lockPairs, reopenGrant } from '../grants/write.js';
 import { closeHandshakesOf, closeHandshakesOfPair, closeWaitingRenewal } from '../handshake/close.js';
 import { findOrigin } from '../origins/store.js';
 import {
@@ -14,20 +14,20 @@ import {
 } from '../storage/database.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../../base/files/ids.js';
+import { Prisma } from '../storage/generated/client.js';
+import { updateRows, written } from '../storage/rows.js';
 import { credentialTexts } from '../../base/texts/credentials.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { refuseChange } from './allowed.js';
-import { askForRate, askOnce, isCovered, releasePairs } from './ask-webhook.js';
-import { findAskedOrigin, lint } from './asked-origin.js';
-import { changedSubscription, changedSuspension, credentialAfter } from './audited.js';
-import { overlapOf, sealCredential, type RequestedCredential } from './credential.js';
+import { askForRate, askOnce, isCovered, releasePairs, type AskedSubscription } from './ask-webhook.js';
+import { findAskedOrigin, lint, invalid, nothingToKeep, type Requested, refuseEnd } from './definition.js';
+import { sealCredential, type RequestedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
-import { columnsOf, invalid, nothingToKeep, type Requested } from './definition.js';
-import { refuseEnd } from './end.js';
 import { type QuotaError, refusePrices, type PriceLimits } from './prices.js';
-import { lockSubscription } from './read-subscription.js';
+import { planOf, type Plan, type Replacement } from './plan.js';
+import { lockSubscription } from './read.js';
 import type { Caller, Register, Written } from './register.js';
-import type { Subscription } from './subscription.js';
+import { changedSubscription, changedSuspension, type Subscription } from './columns.js';
 
 /**
  * Changes to subscriptions. Each method is one transaction that writes the subscription, its handshake, the audit entry
@@ -74,88 +74,31 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
   return {
     create: register,
 
-    async replace({ principal, actor }, id, requestFor) {
-      return database.write(async (tx) => {
+    replace: ({ principal, actor }, id, requestFor) =>
+      database.write(async (tx) => {
         const { sql } = tx;
         const present = await lockSubscription(sql, principal, id);
-        const requested = requestFor(present);
-        const { definition, credential } = requested;
-        checkCredential(present, credential, definition.sink);
-        const origin = await findAskedOrigin(sql, { tenant: present.tenant, name: requested.origin });
         const { tenant, subscriber } = present;
+        const { definition, credential, origin: name } = requestFor(present);
+        checkCredential(present, credential, definition.sink);
+        const origin = await findAskedOrigin(sql, { tenant, name });
         const now = await databaseTime(sql);
-        const refused = refuseEnd(definition.expiresAt, now, present.expiresAt) ?? lint(origin, definition);
+        const sealed = await sealCredential(vault, credential, { tenant, subscription: id });
+        const requested = { definition, origin, credential, sealed };
+        const plan = planOf(present, requested, now);
+        const refused =
+          refuseEnd(definition.expiresAt, now, present.expiresAt) ??
+          lint(origin, definition) ??
+          refuseChange(origin, principal, present, definition) ??
+          (plan.isExtended ? quotaError(tenant) : undefined);
         if (refused !== undefined) throw refused;
-        const notAllowed = refuseChange(origin, principal, present, definition);
-        if (notAllowed !== undefined) throw notAllowed;
-        const staysEnded = present.isEnded && definition.expiresAt?.getTime() === present.expiresAt?.getTime();
-        const isExtended = present.isEnded && !staysEnded;
-        const isTooMany = isExtended ? quotaError(tenant) : undefined;
-        if (isTooMany !== undefined) throw isTooMany;
-        const before = isExtended ? 0 : present.price;
-        const counted = staysEnded ? { ...definition, price: 0 } : definition;
-        const priced = { id, tenant, subscriber, definition: counted, before };
+        const counted = { ...definition, price: plan.price.after };
+        const priced = { id, tenant, subscriber, definition: counted, before: plan.price.before };
         const tooExpensive = (await refusePrices(sql, [priced], prices)).get(id);
         if (tooExpensive !== undefined) throw tooExpensive;
-        const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
-        if (isOtherPair) await refuseBlocked(sql, { ...present, origin: origin.name, sink: definition.sink });
-        const generation = present.generation + (isOtherPair ? 1 : 0);
-        const sealed = await sealCredential(vault, credential, { tenant: present.tenant, subscription: id });
-        // A client that repeats a rotation because the response got lost must not lose the overlap.
-        const isSame = sealed !== undefined && sealed.info.fingerprint === present.credential?.fingerprint;
-        const isKept = credential.kind === 'kept' || isSame;
-        const isOtherHost = new URL(definition.sink).host !== new URL(present.sink).host;
-        const { keeps, overlaps, until } = overlapOf(present.credential, { ...credential, isKept, isOtherHost }, now);
-        const isOtherQuestion = isOtherPair || definition.requestedRate !== present.requestedRate;
-        if (isOtherQuestion || isExtended)
-          await lockPairs(sql, [present, { origin: origin.name, sink: definition.sink }]);
-        const columns = {
-          ...columnsOf(definition),
-          sinkcredential: sealed?.text,
-          credentialinfo: sealed && { ...sealed.info, setat: now.toISOString() },
-        };
-        await sql.$executeRaw`
-          update subscription s set version = s.version + 1, updatedat = now(), generation = ${generation}::int,
-            origin = ${origin.name}, sink = d.sink, protocol = d.protocol, protocolsettings = d.protocolsettings,
-            source = d.source, types = d.types, subject = d.subject, filters = d.filters, price = d.price,
-            config = d.config, requestedrate = d.requestedrate, callback = d.callback, endsat = d.endsat,
-            endedat = case when ${staysEnded}::boolean then s.endedat end,
-            sinkcredential = case when ${isKept}::boolean then s.sinkcredential else d.sinkcredential end,
-            credentialinfo = case when ${isKept}::boolean then s.credentialinfo else d.credentialinfo end,
-            previouscredential = case when ${keeps}::boolean then s.previouscredential
-              when ${overlaps}::boolean then s.sinkcredential end,
-            previousinfo = case when ${keeps}::boolean then s.previousinfo
-              when ${overlaps}::boolean then s.credentialinfo end,
-            previousuntil = ${until}::timestamptz
-          from jsonb_to_recordset(${JSON.stringify([columns])}::jsonb) as d (sink text, protocol text, protocolsettings jsonb,
-            source text, types text[], subject text, filters jsonb, price int, config jsonb, requestedrate int,
-            callback text, endsat timestamptz, sinkcredential text, credentialinfo jsonb)
-          where s.id = ${id}::uuid`;
-        if (isOtherPair) {
-          await closeHandshakesOf(sql, id);
-          await releasePairs(tx, actor, [present]);
-        }
-        const question = { id, generation, definition, origin };
-        const isAsked =
-          present.suspended === undefined &&
-          !staysEnded &&
-          (isOtherQuestion || (isExtended && !(await isCovered(sql, question))));
-        const handshake = isAsked
-          ? await (isOtherPair ? askOnce : askForRate)(sql, actor, question, 'change')
-          : undefined;
-        if (origin.name !== present.origin) {
-          // A reader that follows only the old origin must see that the subscription moved.
-          const { tenant, origin: left, sink } = present;
-          tx.change({ kind: 'subscription.moved', tenant, origin: left, sink, subscription: id, subscriber });
-        }
-        const after = credentialAfter(present.credential, sealed, { isKept, keeps, overlaps, until });
-        const written = { ...definition, origin: origin.name, credential: after };
-        const changed = changedSubscription(vault, present, present, written);
-        const moved = { id, subscriber, origin: origin.name, sink: definition.sink };
-        record(tx, actor, 'subscription.replaced', moved, { changed });
-        return { handshake };
-      });
-    },
+        if (plan.isOtherPair) await refuseBlocked(sql, { ...present, origin: origin.name, sink: definition.sink });
+        return { handshake: await apply(vault, tx, actor, present, requested, plan) };
+      }),
 
     remove: ({ principal, actor }, id, check) =>
       database.write(async (tx) => {
@@ -239,6 +182,44 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         return { id: handshake, handshake, replayed: false };
       }),
   };
+}
+
+/** Returns the handshake that starts. */
+async function apply(
+  vault: CredentialVault,
+  tx: Transaction,
+  actor: Actor,
+  present: Subscription,
+  { definition, origin }: Replacement,
+  plan: Plan,
+): Promise<string | undefined> {
+  const { sql } = tx;
+  const { id, tenant, subscriber } = present;
+  const moved = { id, subscriber, origin: origin.name, sink: definition.sink };
+  if (plan.locksPairs) await lockPairs(sql, [present, moved]);
+  const copied = Prisma.sql`, previouscredential = t.sinkcredential, previousinfo = t.credentialinfo`;
+  const also = plan.overlaps ? Prisma.sql`${written} ${copied}` : written;
+  await sql.$executeRaw`${updateRows('subscription', 'id', [plan.row], also)}`;
+  if (plan.isOtherPair) {
+    await closeHandshakesOf(sql, id);
+    await releasePairs(tx, actor, [present]);
+  }
+  const question = { id, generation: plan.generation, definition, origin };
+  const handshake = await ask(sql, actor, question, plan.question);
+  if (plan.isOtherOrigin) {
+    // A reader that follows only the old origin must see that the subscription moved.
+    const { origin: left, sink } = present;
+    tx.change({ kind: 'subscription.moved', tenant, origin: left, sink, subscription: id, subscriber });
+  }
+  const after = { ...definition, origin: origin.name, credential: plan.credential };
+  record(tx, actor, 'subscription.replaced', moved, { changed: changedSubscription(vault, present, present, after) });
+  return handshake;
+}
+
+/** After the pairs are locked and handshakes for an old pair are closed: only then is it sure what covers the rate. */
+async function ask(sql: Sql, actor: Actor, asked: AskedSubscription, question: Plan['question']) {
+  if (question === 'none' || (question === 'unless covered' && (await isCovered(sql, asked)))) return undefined;
+  return (question === 'other pair' ? askOnce : askForRate)(sql, actor, asked, 'change');
 }
 
 /** What exists stays as it is under a block. Nothing new begins. */

@@ -1,12 +1,11 @@
-import { formatRate, storedRate, type Rate } from '../../consent/rate.js';
-import { changedMembers, type Changed } from '../storage/audit.js';
+import { formatRate, type Rate } from '../../consent/rate.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { recordset, recordsetOfPairs } from '../storage/rows.js';
 import { type Sql, databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/database.js';
-import { standingOf, type Basis } from '../../consent/decision.js';
+import type { Basis } from '../../consent/decision.js';
 import { keyOfPair, type EndReason, type Grant, type Pair } from '../../consent/grant.js';
-import { grantOf } from './read-grant.js';
+import { changedGrant, grantMembers } from './columns.js';
 
 // The transitions of a grant. Each is one conditional statement for any number of pairs, with the audit entry and the
 // change. If the state does not allow the transition, nothing is written. Rows are locked by origin and sink, in order.
@@ -83,7 +82,7 @@ export async function putGrants(
       and not (excluded.basis = 'policy' and present.basis <> 'policy' and present.state = 'live'
         and present.expiresat > excluded.grantedat)
     returning *`;
-  const live = new Map(rows.map((row) => [keyOfPair(row), grantOf(row)]));
+  const live = new Map(rows.map((row) => [keyOfPair(row), grantMembers.read(row)]));
   const after = new Map(rows.map((row) => [keyOfPair(row), row]));
   for (const { actor, consent } of consents) {
     const grant = live.get(keyOfPair(consent));
@@ -103,41 +102,6 @@ async function lockGrants(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenant'>>):
     select g.* from ${recordsetOfPairs(pairs)} p
     join "grant" g on g.origin = p.origin and g.sink = p.sink
     order by g.origin collate "C", g.sink collate "C" for update of g`;
-}
-
-/**
- * What the audit record keeps of a change. `now` is when it was made: it says whether the grant had expired, and whether
- * its hold was over. A row within JSON has its times as text.
- */
-export function changedGrant(
-  before: StoredGrant | undefined,
-  after: StoredGrant | undefined,
-  now: Date | null,
-): Changed | undefined {
-  return changedMembers(auditedMembers(before, now), auditedMembers(after, now));
-}
-
-type StoredGrant = Pick<
-  GrantRow,
-  'state' | 'basis' | 'allowedrate' | 'requestedrate' | 'reference' | 'endreason' | 'expiresat' | 'helduntil'
->;
-
-function auditedMembers(row: StoredGrant | undefined, now: Date | null): Record<string, unknown> {
-  if (row === undefined) return {};
-  const instant = (at: Date | null) => (at === null ? null : new Date(at));
-  const [expiresat, helduntil] = [instant(row.expiresat), instant(row.helduntil)];
-  const isOver = (at: Date | null) => at !== null && now !== null && at.getTime() <= now.getTime();
-  return {
-    // A block is a record of its own.
-    state: standingOf(row.state as Grant['state'], false, Number(expiresat), now?.getTime() ?? 0),
-    basis: row.basis,
-    allowedrate: storedRate(row.allowedrate),
-    requestedrate: row.requestedrate,
-    reference: row.reference,
-    endreason: row.endreason,
-    expiresat,
-    helduntil: isOver(helduntil) ? null : helduntil,
-  };
 }
 
 /** As putGrants, for one. */
@@ -279,12 +243,12 @@ export async function releaseGrant(tx: Transaction, actor: Actor, pair: Pair): P
 }
 
 /** A grant as it is now, and as it was. */
-type ChangedRow = GrantRow & { before: StoredGrant };
+type ChangedRow = GrantRow & { before: GrantRow };
 
 function record(
   tx: Transaction,
   actor: Omit<Actor, 'tenant'>,
-  rows: ReadonlyArray<GrantRow & { before?: StoredGrant }>,
+  rows: ReadonlyArray<GrantRow & { before?: GrantRow }>,
   kind: 'grant.ended' | 'grant.revoked' | 'grant.released',
   reason?: string,
 ): void {

@@ -1,0 +1,22 @@
+import type { Origin, OriginPolicy } from '../../consent/origin.js';
+import { formatRate, storedRate } from '../../consent/rate.js';
+import { storedMembers, trusted } from '../storage/columns.js';
+import type { origin as OriginRow } from '../storage/generated/client.js';
+
+export const policyMembers = storedMembers<OriginPolicy, OriginRow>()({
+  isDefault: { column: 'isdefault' },
+  requestedRate: { column: 'requestedrate' },
+  defaultRate: { column: 'defaultrate', read: storedRate, write: formatRate },
+  judgement: { column: 'judgement', read: trusted },
+  callback: { column: 'callback', read: trusted },
+  unsupportedRate: { column: 'unsupportedrate' },
+  leaseSeconds: { column: 'leaseseconds' },
+  profile: { column: 'profile', read: trusted },
+  goneAfter: { column: 'goneafter' },
+  subscriptionRules: { column: 'subscriptionrules', read: trusted },
+});
+
+export function originOf(row: OriginRow): Origin {
+  const { name, tenant, version, createdat: createdAt, updatedat: updatedAt } = row;
+  return { name, tenant, ...policyMembers.read(row), version, createdAt, updatedAt };
+}
