@@ -83,12 +83,11 @@ const fillers = [
 for (const filler of fillers) {
   const long = JSON.stringify(filler.repeat(100_000 / filler.length));
   const rest = '"specversion":"1.0","id":"1"';
-  messages[`source and type of 100,000 ${filler}`] = structured(`{${rest},"source":${long},"type":${long}}`);
   messages[`a URN of 100,000 ${filler}`] = structured(
     `{${rest},"type":"nl.a.b","source":"urn:nld:oin:${long.slice(1)}}`,
   );
-  messages[`time, types and the like of 100,000 ${filler}`] = structured(
-    `{${rest},"source":"/a","type":"nl.a.b","time":${long},"dataschema":${long},"datacontenttype":${long},"service":${long},"sequence":${long}}`,
+  messages[`attributes of 100,000 ${filler}`] = structured(
+    `{${rest},"source":${long},"type":${long},"time":${long},"dataschema":${long},"datacontenttype":${long},"service":${long},"sequence":${long}}`,
   );
 }
 

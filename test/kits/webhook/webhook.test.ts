@@ -480,7 +480,8 @@ describe('the rate', () => {
 
   test('of a hundred thousand origins takes no more memory than of ten thousand', () => {
     const counter = createCounter(() => 1_000);
-    for (let name = 0; name < 10_001; name += 1) expect(counter.take(`o${name}.example.com`, 1)).toBe(0);
+    const waits = Array.from({ length: 10_001 }, (_, name) => counter.take(`o${name}.example.com`, 1));
+    expect(waits.filter((wait) => wait !== 0)).toEqual([]);
     // All others share one window.
     expect(counter.take('another.example.com', 1)).toBeGreaterThan(0);
   });

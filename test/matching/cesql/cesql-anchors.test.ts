@@ -141,7 +141,7 @@ describe('anchors are sound', () => {
 
   test('whenever a random expression matches a random event, each list has an alternative that matches', () => {
     let anchored = 0;
-    for (let round = 0; round < 30_000; round += 1) {
+    for (let round = 0; round < 6_000; round += 1) {
       const text = expression(1 + random(4));
       const parsed = read(text);
       const anchors = anchorsOf(parsed);
@@ -156,6 +156,6 @@ describe('anchors are sound', () => {
         if (broken.length > 0) expect({ text, event: Object.fromEntries(event), broken }).toBeUndefined();
       }
     }
-    expect(anchored).toBeGreaterThan(10_000);
+    expect(anchored).toBeGreaterThan(2_000);
   });
 });

@@ -362,27 +362,7 @@ describe('hostile expressions', () => {
   });
 
   test('never throw, whatever the text', () => {
-    const pieces = [
-      "'",
-      '"',
-      '\\',
-      '(',
-      ')',
-      ',',
-      'NOT',
-      'a',
-      '1',
-      '-',
-      '+',
-      'LIKE',
-      'IN',
-      "'%'",
-      '=',
-      '<',
-      ' ',
-      'ABS',
-      '_',
-    ];
+    const pieces = [' ', ...`' " \\ ( ) , NOT a 1 - + LIKE IN '%' = < ABS _`.split(' ')];
     let seed = 1;
     const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
     let accepted = 0;
@@ -392,11 +372,11 @@ describe('hostile expressions', () => {
       );
       const parsed = parseCesql(text);
       if ('fault' in parsed) {
-        expect(parsed.fault.at).toBeLessThanOrEqual(text.length);
+        if (parsed.fault.at > text.length) throw new Error(text);
         continue;
       }
       accepted += 1;
-      expect(compileCesql(parsed.expression)(new Map([['a', 'x']]))).toHaveProperty('value');
+      if (!('value' in compileCesql(parsed.expression)(new Map([['a', 'x']])))) throw new Error(text);
     }
     expect(accepted).toBeGreaterThan(1000);
   });

@@ -10,7 +10,7 @@ let registry: Registry;
 let tenant: Tenant;
 let consumers: Client[];
 
-const number = 50;
+const number = 16;
 
 beforeAll(async () => {
   registry = await startRegistry({ reachable: true });
@@ -33,7 +33,7 @@ test.each([
   ['origin', 'eventemitter.example.com'],
   ['subscriber', 'zaaksysteem'],
 ] as const)(
-  'nothing gets through a block of the kind %s, however 50 consumers and their callbacks race against it',
+  'nothing gets through a block of the kind %s, however 16 consumers and their callbacks race against it',
   async (kind, value) => {
     const round = { domain: 1, origin: 2, subscriber: 3 }[kind];
     const { receiver } = registry;

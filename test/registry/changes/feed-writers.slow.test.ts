@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createFeedReader, type FeedReader } from '../../support/feed-reader.js';
-import { until as waitUntil } from '../../support/until.js';
+import { until } from '../../support/until.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -44,9 +44,9 @@ test('another process sees a revocation, in its look-ups and its streams', async
   const sink = await register();
   const stream = await there.stream();
   await stream.next();
-  while (!(await allows(second, sink)));
+  await until(() => allows(second, sink));
   await tenant.revoke(sink);
-  while (await allows(second, sink));
+  await until(async () => !(await allows(second, sink)));
   while ((await stream.change())?.event !== 'grant.revoked');
   stream.close();
 });
@@ -55,7 +55,7 @@ test('without notifications, a process sees a revocation by polling', async () =
   const sink = await register();
   const stream = await there.stream();
   await stream.next();
-  while (!(await allows(second, sink)));
+  await until(() => allows(second, sink));
   // Written without a notification, as if it had been lost.
   await registry.sql(`update "grant" set state = 'revoked' where sink = $1 returning 1`, sink);
   await registry.sql(
@@ -63,7 +63,7 @@ test('without notifications, a process sees a revocation by polling', async () =
      from grant_state where sink = $1 returning 1`,
     sink,
   );
-  while (await allows(second, sink));
+  await until(async () => !(await allows(second, sink)));
   while ((await stream.change())?.event !== 'grant.revoked');
   stream.close();
 });
@@ -107,7 +107,7 @@ test('an announced move of the database keeps cursors valid', async () => {
     );
   await registry.sql(`update feed_state set cluster = '' returning 1`);
   await tell();
-  await waitUntil(async () => (await registry.sql(`select 1 from feed_state where cluster <> ''`)).length > 0);
+  await until(async () => (await registry.sql(`select 1 from feed_state where cluster <> ''`)).length > 0);
   await register();
   const { changes } = await there.page({ after });
   expect(changes.length).toBeGreaterThan(0);
@@ -122,11 +122,11 @@ test(
     );
     const pool = new pg.Pool({ connectionString: registry.env['DATABASE_URL'], max: 50 });
     pool.on('error', () => undefined);
-    const until = performance.now() + seconds * 1_000;
+    const endsAt = performance.now() + seconds * 1_000;
     let isOver = false;
     const writers = Array.from({ length: 50 }, async (_, writer) => {
       const connection = await pool.connect();
-      for (let turn = 0; performance.now() < until; turn += 1) {
+      for (let turn = 0; performance.now() < endsAt; turn += 1) {
         const count = 1 + ((writer + turn) % 5);
         const sinks = Array.from({ length: count }, (_, place) => `https://w${writer}.example/${turn}/${place}`);
         const column = (value: string) => sinks.map(() => value);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createFeedReader, type FeedReader } from '../../support/feed-reader.js';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
+import { until } from '../../support/until.js';
 
 const other = 'other.example.com';
 let registry: Registry;
@@ -109,16 +110,16 @@ describe('pages', () => {
     await log(1_100);
     const all = await readAll(after, 1_000);
     expect(new Set(all.map(({ revision }) => revision)).size).toBe(1_100);
-    for (const limit of [7, 200, 999]) expect(await readAll(after, limit)).toEqual(all);
+    for (const limit of [97, 999]) expect(await readAll(after, limit)).toEqual(all);
   });
 
   test('of the log have a limit in bytes too, and together contain every change once', async () => {
     const after = await end();
-    await log(300);
+    await log(60);
     await registry.sql(
       `update change set state = jsonb_build_object('id', '1', 'origin', origin, 'sink', repeat('x', 60000), 'state', 'ended',
          'basis', 'response', 'allowedrate', '1', 'expiresat', now())
-       where position > (select max(position) - 300 from change) returning 1`,
+       where position > (select max(position) - 60 from change) returning 1`,
     );
     // Reloaded, so that memory contains none of it.
     await registry.sql(`update feed_state set epoch = gen_random_uuid() returning 1`);
@@ -134,7 +135,7 @@ describe('pages', () => {
       next.changes.forEach(({ revision }: { revision: string }) => revisions.add(revision));
       [at, isMore] = [next.cursor, next.more];
     }
-    expect(revisions.size).toBe(300);
+    expect(revisions.size).toBe(60);
   });
 
   test('without a cursor start at the current end', async () => {
@@ -480,14 +481,14 @@ describe('streams', () => {
     expect((await sender.ask('/v1/changes')).status).toBe(200);
     expect((await stranger.ask('/v1/changes', { wait: 1 })).status).toBe(200);
     streams.forEach((stream) => stream.close());
-    while ((await sender.ask('/v1/changes', { wait: 1 })).status !== 200);
+    await until(async () => (await sender.ask('/v1/changes', { wait: 1 })).status === 200);
   });
 
   test('whose client disconnects before they open are not counted, nor are such polls and snapshots', async () => {
     const { hostname, port } = new URL(registry.url);
     // Each with a new token, because verifying one takes a moment.
     const clients = await Promise.all(
-      Array.from({ length: 60 }, (_, n) => createFeedReader(registry, { tenant: `tenant${n}`, minutes: 30 })),
+      Array.from({ length: 18 }, (_, n) => createFeedReader(registry, { tenant: `tenant${n}`, minutes: 30 })),
     );
     const paths = ['/v1/changes', '/v1/changes?wait=60', '/v1/snapshot'];
     const sockets = clients.map(() => connect(Number(port), hostname));
@@ -503,7 +504,7 @@ describe('streams', () => {
     // All of them have reached the point where readers are counted.
     await stranger.page({ wait: 1 });
     expect(registry.logs.some((line) => line.includes('"status":499'))).toBe(true);
-    while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
+    await until(hasNoReaders);
     // Before the poll times out.
   }, 50_000);
 
@@ -517,9 +518,9 @@ describe('streams', () => {
     );
     const socket = connect(Number(port), hostname);
     socket.write(requests.join(''));
-    while (!/kind="stream"} 3\n.*kind="poll"} 1/.test(await metrics(registry)));
+    await until(async () => /kind="stream"} 3\n.*kind="poll"} 1/.test(await metrics(registry)));
     socket.destroy();
-    while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
+    await until(hasNoReaders);
     // Before the poll times out.
   }, 50_000);
 
@@ -542,7 +543,7 @@ test('a stop ends streams and long polls immediately and properly', async () => 
   await Promise.all(streams.map((stream) => stream.next()));
   const { cursor: after } = await reader.page();
   const waiting = reader.page({ after, wait: 60 });
-  while (!/assent_feed_readers{kind="poll"} 1/.test(await metrics(closing)));
+  await until(async () => /assent_feed_readers{kind="poll"} 1/.test(await metrics(closing)));
   await closing.stop();
   expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual([true, true]);
   expect(await waiting).toMatchObject({ changes: [] });
@@ -551,6 +552,8 @@ test('a stop ends streams and long polls immediately and properly', async () => 
 async function metrics(where: Registry): Promise<string> {
   return (await fetch(`${where.operationsUrl}/metrics`)).text();
 }
+
+const hasNoReaders = async () => !/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry));
 
 async function changesSent(): Promise<number> {
   return Number(/^assent_feed_changes_sent_total (\d+)/m.exec(await metrics(registry))?.[1]);

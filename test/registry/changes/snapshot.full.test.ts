@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { createFeedReader, type FeedReader } from '../../support/feed-reader.js';
 import { isServer, startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
+import { until } from '../../support/until.js';
 
 const other = 'other.example.com';
 let registry: Registry;
@@ -85,8 +86,8 @@ test('a snapshot contains no credential', async () => {
 test('a snapshot that the client does not read is aborted; a tenant gets two at a time, and then there is room again', async () => {
   await registry.sql(`
     insert into subscription (id, tenant, subscriber, origin, sink, protocol, types)
-    select gen_random_uuid(), 'gemeente', 'zaaksysteem', '${other}', sink, protocol, array[repeat('é', 500), n::text]
-    from (select * from subscription limit 1) one, generate_series(1, 20000) n returning 1`);
+    select gen_random_uuid(), 'gemeente', 'zaaksysteem', '${other}', sink, protocol, array[repeat('é', 2000), n::text]
+    from (select * from subscription limit 1) one, generate_series(1, 5000) n returning 1`);
   const { hostname, port } = new URL(registry.url);
   const open = async () => {
     const socket = connect(Number(port), hostname);
@@ -114,11 +115,9 @@ test('a snapshot that the client does not read is aborted; a tenant gets two at 
       `select count(*)::int as open from pg_stat_activity
        where datname = current_database() and backend_type = 'client backend' and xact_start < '${moment}'`,
     );
-  let transactions = isServer() ? await countTransactions() : [{ open: 0 }];
-  while (transactions[0]?.open !== 0 && !(await areCutOff())) transactions = await countTransactions();
-  expect(transactions).toEqual([{ open: 0 }]);
+  if (isServer()) await until(async () => (await countTransactions())[0]?.open === 0 || (await areCutOff()));
   expect(await areCutOff()).toBe(false);
-  while (!(await areCutOff()));
+  await until(areCutOff);
   for (const socket of silent) {
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
@@ -126,7 +125,7 @@ test('a snapshot that the client does not read is aborted; a tenant gets two at 
     expect(text).not.toContain('"kind":"end"');
   }
   const lines = await sender.snapshot();
-  expect(lines.length).toBeGreaterThan(20_000);
+  expect(lines.length).toBeGreaterThan(5_000);
   expect(lines.at(-1)).toMatchObject({ kind: 'end' });
   expect(new Set(lines.map(({ kind, state }) => `${kind} ${state?.id ?? state?.name}`)).size).toBe(lines.length);
   expect((await readdir(tmpdir())).filter((name) => name.startsWith('assent-snapshot-'))).toEqual([]);

@@ -120,12 +120,12 @@ const hungry = (count: number): Sender[] => Array.from({ length: count }, () => 
 /** Two windows after the first; at a low rate senders need more. */
 const lengthFor = (rate: number) => (rate < 10 ? 127 + 600 : 127 + 120);
 
-/** The function is the same on both databases: on the embedded one, a low rate and a usual one. */
-const rates = isServer() ? [1, 2, 5, 10, 60, 600, 6_000, 100_000] : [2, 600];
+/** The function is the same on both databases: on the embedded one, a usual rate. */
+const rates = isServer() ? [1, 10, 600, 100_000] : [600];
 const describeOnServer = isServer() ? describe : describe.skip;
 
 describe.each(rates)('a rate of %i a minute', (rate) => {
-  test.each([1, 4, 16])('is never exceeded, and nine tenths of it can be used, by %i instances', async (count) => {
+  test.each([1, 16])('is never exceeded, and nine tenths of it can be used, by %i instances', async (count) => {
     const seconds = lengthFor(rate);
     const { maxReceived, usable, calls } = await run(rate, hungry(count), seconds);
     expect(maxReceived).toBeLessThanOrEqual(rate);
@@ -152,7 +152,7 @@ describeOnServer('fairness', () => {
     );
   };
 
-  test.each([60, 600, 6_000])('of %i a minute is shared about equally by sixteen busy instances', async (rate) => {
+  test.each([60, 6_000])('of %i a minute is shared about equally by sixteen busy instances', async (rate) => {
     const shares = await sharesOf(rate, hungry(16));
     expect(Math.max(...shares) / Math.min(...shares)).toBeLessThan(1.6);
   });

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import supertest from 'supertest';
 import { RateWindows } from '../../../src/registry/handshake/rate-window.js';
 import { createGate } from '../../support/gate.js';
@@ -8,13 +8,31 @@ import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
 /** The registry must not flood anyone: it limits handshakes in flight and by the minute. Those over a limit wait. */
+/** Requests are blocked until the expected number has arrived, however busy the machine is. */
+const patient = { ASSENT_HANDSHAKE_DEADLINE_MS: '20000' };
+const oneByOne = { ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: '1', ASSENT_HANDSHAKE_ATTEMPTS: '1' };
+const twoPerHost = { ASSENT_HANDSHAKES_PER_HOST: '2', ASSENT_HANDSHAKES_PER_TENANT: '5' };
 let registry: Registry;
 let tenant: Tenant;
-afterEach(() => registry.stop());
+const started = new Map<string, [Registry, Tenant]>();
+afterAll(() => Promise.all([...started.values()].map(([each]) => each.stop())));
 
+/** A registry with these settings, in which nothing is registered and no budget is used. */
 async function start(env: Record<string, string> = {}) {
-  registry = await startRegistry({ start: false, env: { ASSENT_HANDSHAKE_RETRY_MS: '3600000', ...env } });
-  tenant = await createTenant(registry);
+  const settings = { ASSENT_HANDSHAKE_RETRY_MS: '3600000', ...patient, ...env };
+  const key = JSON.stringify(settings);
+  const present = started.get(key);
+  if (present === undefined) {
+    registry = await startRegistry({ start: false, env: settings });
+    tenant = await createTenant(registry);
+    const admin = await registry.as('assent:admin', { tenant: 'provincie' });
+    await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
+    started.set(key, [registry, tenant]);
+  } else {
+    [registry, tenant] = present;
+    registry.receiver.asked.splice(0);
+    await registry.sql('truncate subscription, handshake, "grant", rate_window, cooldown cascade');
+  }
 }
 const consents = (response: ServerResponse) =>
   response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }).end();
@@ -22,7 +40,6 @@ const enqueue = (sink: string, more: object = {}) => tenant.register(sink, more,
 /** The same for another tenant. */
 async function enqueueElsewhere(...sinks: string[]): Promise<void> {
   const admin = await registry.as('assent:admin', { tenant: 'provincie' });
-  await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
   for (const sink of sinks) {
     await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
   }
@@ -30,9 +47,6 @@ async function enqueueElsewhere(...sinks: string[]): Promise<void> {
 const drain = () => registry.service.worker.drain();
 
 describe('in flight', () => {
-  // Requests are blocked until the expected number has arrived, however busy the machine is.
-  const patient = { ASSENT_HANDSHAKE_DEADLINE_MS: '20000' };
-
   /** The handshakes in flight, by a column, while `places` requests are blocked at the receiver. */
   async function inFlight(column: 'sinkhost' | 'tenant', places: number): Promise<Record<string, number>> {
     const seen = createGate();
@@ -60,7 +74,7 @@ describe('in flight', () => {
   }
 
   test('a host gets at most two handshakes at the same time, and all of its handshakes get their turn', async () => {
-    await start(patient);
+    await start();
     for (let count = 0; count < 6; count += 1) {
       for (const host of ['one', 'two']) await enqueue(registry.receiver.sink(`/held?${count}`, `${host}.hooks.test`));
     }
@@ -79,7 +93,7 @@ describe('in flight', () => {
   });
 
   test('a tenant has at most 20 at the same time, and other tenants do not wait for it', async () => {
-    await start(patient);
+    await start();
     for (let count = 0; count < 30; count += 1) await enqueue(registry.receiver.sink('/held', `h${count}.hooks.test`));
     await enqueueElsewhere(...['p0', 'p1', 'p2'].map((name) => registry.receiver.sink('/held', `${name}.hooks.test`)));
     expect(await inFlight('tenant', 23)).toEqual({ gemeente: 20, provincie: 3 });
@@ -106,7 +120,7 @@ describe('in flight', () => {
   });
 
   test('many handshakes with one slow host do not delay those with other hosts of the tenant', async () => {
-    await start(patient);
+    await start();
     const released = createGate();
     registry.receiver.on('/crowd', async (_request, response) => {
       await released.opened;
@@ -126,7 +140,7 @@ describe('in flight', () => {
   });
 
   test('a handshake that waits for its tenant takes no place at its host from another tenant', async () => {
-    await start({ ...patient, ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: '1' });
+    await start(oneByOne);
     const released = createGate();
     registry.receiver.on('/slow', async (_request, response) => {
       await released.opened;
@@ -228,7 +242,7 @@ describe('by the minute', () => {
   });
 
   test('a handshake that waits for its host uses no budget of its tenant', async () => {
-    await start({ ASSENT_HANDSHAKES_PER_HOST: '2', ASSENT_HANDSHAKES_PER_TENANT: '5' });
+    await start(twoPerHost);
     registry.receiver.consent('/budget');
     for (let count = 0; count < 8; count += 1) {
       await enqueue(registry.receiver.sink(`/budget?${count}`, 'crowd.hooks.test'));
@@ -254,7 +268,7 @@ describe('by the minute', () => {
   });
 
   test('many names of one registrable domain share twice the budget of a host', async () => {
-    await start({ ASSENT_HANDSHAKES_PER_HOST: '2' });
+    await start(twoPerHost);
     registry.receiver.consent('/domain');
     for (let count = 0; count < 7; count += 1) await enqueue(registry.receiver.sink('/domain', `d${count}.hooks.test`));
     await drain();
@@ -265,7 +279,7 @@ describe('by the minute', () => {
   });
 
   test('a host with the longest possible name has a budget too', async () => {
-    await start({ ASSENT_HANDSHAKE_ATTEMPTS: '1' });
+    await start(oneByOne);
     const host = `${[63, 63, 63, 50].map((length) => 'a'.repeat(length)).join('.')}.hooks.test`;
     expect(host).toHaveLength(253);
     await enqueue(registry.receiver.sink('/', host));

@@ -129,13 +129,13 @@ function isWithin(rule: SubscriptionRule, event: Event): boolean {
 test('an allowed subscription matches no event that the rules about its subscriber do not allow', () => {
   let allowed = 0;
   let matched = 0;
-  for (let seed = 1; seed <= 10_000; seed += 1) {
+  for (let seed = 1; seed <= 2_000; seed += 1) {
     const random = generator(seed);
     const subscriptionRules = random.some(() => ruleOf(random), 3);
     const wishes = wishesOf(random);
     const refused = refuseUnallowed({ name: 'o.example', subscriptionRules }, { subscriber: 'me' }, wishes);
     if (refused !== undefined) {
-      expect(refused.faults.length).toBeGreaterThan(0);
+      if (refused.faults.length === 0) throw new Error(`seed ${seed} is refused without a fault`);
       continue;
     }
     allowed += 1;
@@ -149,13 +149,13 @@ test('an allowed subscription matches no event that the rules about its subscrib
     }
   }
   // The property says something only if many are allowed and match.
-  expect(allowed).toBeGreaterThan(1_000);
-  expect(matched).toBeGreaterThan(2_000);
+  expect(allowed).toBeGreaterThan(200);
+  expect(matched).toBeGreaterThan(400);
 });
 
 test('a refused subscription whose values are all literal could match an event that no rule allows', () => {
   let refusals = 0;
-  for (let seed = 1; seed <= 5_000; seed += 1) {
+  for (let seed = 1; seed <= 2_000; seed += 1) {
     const random = generator(seed);
     const subscriptionRules = random.some(() => ruleOf(random), 3);
     const wishes = {
@@ -170,5 +170,5 @@ test('a refused subscription whose values are all literal could match an event t
     const isOutside = (event: Event) => !subscriptionRules.some((rule) => isWithin(rule, event));
     if (!events.some(isOutside)) throw new Error(`seed ${seed}: ${JSON.stringify({ subscriptionRules, wishes })}`);
   }
-  expect(refusals).toBeGreaterThan(1_000);
+  expect(refusals).toBeGreaterThan(400);
 });

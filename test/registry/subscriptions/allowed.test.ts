@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { refuseUnallowed } from '../../../src/registry/subscriptions/allowed.js';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
 
 let registry: Registry;
@@ -173,11 +174,21 @@ const hostile: Array<[object, string]> = [
   ]),
 ];
 
-describe('two hundred hostile subscriptions', () => {
+/** What is refused is decided in one place: requests with every tenth are enough. */
+const some = <T>(list: T[]) => list.filter((_, place) => place % 10 === 0);
+
+describe('hostile subscriptions', () => {
   test('are refused at registration with the place and the closest rule, and nothing is stored', async () => {
     expect(hostile.length).toBeGreaterThanOrEqual(200);
     const before = await stored();
     for (const [members, place] of hostile) {
+      const what = JSON.stringify(members);
+      const wishes = { filters: undefined, ...fits, ...members };
+      const judged = refuseUnallowed({ name: origin, subscriptionRules: rules }, { subscriber: 'zaaksysteem' }, wishes);
+      const [fault] = judged?.faults ?? [];
+      expect([what, `${fault?.pointer} ${fault?.rule}`]).toEqual([what, place]);
+    }
+    for (const [members, place] of some(hostile)) {
       const answer = await register(consumer, { ...fits, ...members });
       const what = JSON.stringify(members);
       expect([what, answer.status, answer.body.code]).toEqual([what, 403, 'subscription_not_allowed']);
@@ -195,7 +206,7 @@ describe('two hundred hostile subscriptions', () => {
       const { body: created } = await register(consumer, { ...fits, suspended: true }).expect(201);
       const path = `/subscriptions/${created.id}`;
       const before = await stored();
-      for (const [members] of hostile) {
+      for (const [members] of some(hostile)) {
         const patch = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, value ?? null]));
         const answer = await (method === 'put'
           ? consumer.put(`/v1${path}`).send({ sink, protocol: 'HTTP', origin, ...fits, ...members })

@@ -333,7 +333,7 @@ describe('an extension', () => {
 
   test('at the moment of the sweep wins or loses cleanly, whichever comes first', async () => {
     const all = await Promise.all(
-      Array.from({ length: 20 }, async () => {
+      Array.from({ length: 8 }, async () => {
         const sink = newSink();
         const { id } = await tenant.register(sink, { expiresat: inDays(1) }, 'respond-async');
         return { id: id as string, sink, origin: tenant.origin };
@@ -349,11 +349,11 @@ describe('an extension', () => {
         .send({ expiresat: inDays(1) })
         .expect(200);
     const sweeps = async () => {
-      for (let n = 0; n < 10; n += 1) await registry.service.sweep();
+      for (let n = 0; n < 5; n += 1) await registry.service.sweep();
     };
     // The first is extended before the sweep, the last after it, and the others around that moment.
     await extend(all[0]!);
-    const others = all.slice(1, -1).map((one, n) => sleep(n * 5).then(() => extend(one)));
+    const others = all.slice(1, -1).map((one, n) => sleep(n * 15).then(() => extend(one)));
     await Promise.all([sleep(50).then(sweeps), ...others]);
     await extend(all.at(-1)!);
     await registry.service.worker.drain();

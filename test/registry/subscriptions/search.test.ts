@@ -232,10 +232,9 @@ describe('subscriptions', () => {
         reason,
         String(expected.length),
       ]);
-      for (const status of new Set(all.map((each) => each.status))) {
-        const both = all.filter((each) => each.status === status && each.statusdetails.reason === reason);
-        expect(idsOf(await find(client, '/v1/subscriptions', { reason, status }))).toEqual(idsOf(both));
-      }
+      const [{ status } = { status: '' }] = all.filter(({ statusdetails }) => statusdetails.reason === reason);
+      const both = all.filter((each) => each.status === status && each.statusdetails.reason === reason);
+      expect(idsOf(await find(client, '/v1/subscriptions', { reason, status }))).toEqual(idsOf(both));
     }
   });
 });
