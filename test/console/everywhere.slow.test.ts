@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { expectAccessible, inBrowser } from '../support/browser.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createToken } from '../../src/tools/cli/login/create-token.js';
+import { expectAccessible, inBrowser, watch } from '../support/browser.js';
 import { startConsole, type ConsoleStage, type Opened } from '../support/console.js';
 
 const places = [
@@ -18,7 +19,7 @@ const places = [
   '#/nowhere',
 ];
 
-inBrowser('every page of the console', () => {
+inBrowser('the console', () => {
   let stage: ConsoleStage;
   let opened: Opened;
   beforeAll(async () => {
@@ -56,4 +57,61 @@ inBrowser('every page of the console', () => {
       expect(await page.evaluate(`document.activeElement.matches(':focus-visible')`)).toBe(true);
     },
   );
+
+  describe('signing in', () => {
+    test('a link signs in, and its token is gone from the address and the history, and not stored', async () => {
+      const { page, check } = await stage.open(['assent:admin'], '#/subscriptions');
+      await page.waitForSelector('h1:has-text("Subscriptions")');
+      expect(page.url()).not.toContain('token');
+      expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain('eyJ');
+      await page.goBack();
+      expect(page.url()).not.toContain('token');
+      await check();
+    });
+
+    test('a pasted token signs in; what it may not do is not offered; signing out forgets it', async () => {
+      const context = await stage.browser.newContext();
+      const page = await context.newPage();
+      const check = await watch(page, stage.registry.url);
+      await page.goto(`${stage.registry.url}/console`);
+      await expectAccessible(page);
+      await page.getByLabel('Token', { exact: true }).fill('no token');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForSelector('text=This is not a JWT.');
+      const who = { tenant: 'gemeente', subscriber: 'zaaksysteem', scopes: ['assent:subscribe'], minutes: 5 };
+      await page.getByLabel('Token', { exact: true }).fill(await createToken(who, stage.registry.env));
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForSelector('nav');
+      const menu = await page.locator('nav a').allTextContents();
+      expect(menu).toContain('Subscriptions');
+      expect(menu).not.toContain('Blocks');
+      expect(menu).not.toContain('Audit');
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.waitForSelector('text=Sign in');
+      await page.reload();
+      await page.waitForSelector('text=Sign in');
+      await check();
+      await context.close();
+    });
+
+    test('everything is there in Dutch', async () => {
+      const { page, check } = await stage.open(['assent:admin'], '#/subscriptions', { language: 'nl' });
+      await page.waitForSelector('h1:has-text("Abonnementen")');
+      expect(await page.getAttribute('html', 'lang')).toBe('nl');
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'English' }).click();
+      await page.waitForSelector('h1:has-text("Subscriptions")');
+      await check();
+    });
+
+    test('a token that is refused asks to sign in again, above what was open', async () => {
+      const { page, check } = await stage.open(['assent:admin'], '#/subscriptions');
+      await page.waitForSelector('h1:has-text("Subscriptions")');
+      await page.route('**/v1/subscriptions*', (route) => route.fulfill({ status: 401, json: {} }));
+      await page.evaluate(`location.hash = '#/feed'`);
+      await page.evaluate(`location.hash = '#/subscriptions'`);
+      await page.waitForSelector('text=Your token has expired');
+      await check();
+    });
+  });
 });

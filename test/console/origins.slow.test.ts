@@ -16,7 +16,6 @@ inBrowser('origins in the console', () => {
   test('an admin registers an origin, reads its policy in words, makes it the default, and deletes it', async () => {
     const { page, check } = await stage.open(['assent:admin'], '#/origins');
     await page.getByRole('link', { name: stage.tenant.origin }).waitFor();
-    await expectAccessible(page);
     await page.getByRole('link', { name: 'Register an origin' }).click();
     await page.getByLabel('Name', { exact: true }).fill('not a name');
     await page.getByText('Policy', { exact: true }).click();
@@ -56,7 +55,6 @@ inBrowser('origins in the console', () => {
     await page.getByRole('dialog').getByText('origin_in_use').waitFor();
     const link = page.getByRole('link', { name: 'Show the subscriptions that use it' });
     expect(await link.getAttribute('href')).toContain(`origin=${stage.tenant.origin}`);
-    await expectAccessible(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await check();
   });
@@ -65,7 +63,6 @@ inBrowser('origins in the console', () => {
     const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}`);
     await page.getByRole('button', { name: 'Edit the policy' }).click();
     await page.getByLabel('Requested rate').fill('77');
-    await expectAccessible(page);
     await stage.tenant.admin
       .patch(`/v1/origins/${stage.tenant.origin}`)
       .type('application/merge-patch+json')
@@ -102,11 +99,9 @@ inBrowser('origins in the console', () => {
     await page.waitForSelector('text=1 subscriptions examined: 1 refused');
     await page.getByRole('cell', { name: 'zaaksysteem' }).waitFor();
     expect((await policyOf(stage.tenant.origin)).subscriptionrules).toBeUndefined();
-    await expectAccessible(page);
     await page.getByRole('button', { name: 'Save the rules' }).click();
     await page.waitForSelector('summary:has-text("<img src=x onerror=alert(1)>")');
     expect((await policyOf(stage.tenant.origin)).subscriptionrules).toHaveLength(1);
-    await expectAccessible(page);
 
     await page.getByRole('button', { name: 'Edit the rules' }).click();
     await json.fill('');
