@@ -51,8 +51,8 @@ const requestedRate = 20;
 const origin = 'sender.example.com';
 
 /** A whole sender: the handshake with its callback, the rate, and what responses ask for. */
-export async function startSmallSender(ca: string, fault?: Fault): Promise<SmallSender> {
-  const is = (name: Fault) => fault === name;
+export async function startSmallSender(ca: string, faults: readonly Fault[] = []): Promise<SmallSender> {
+  const is = (name: Fault) => faults.includes(name);
   const agent = new Agent({ keepAlive: true, ca });
   const plain = is('S15 events are sent over http');
   const pending = new Map<string, (consent: Consent) => void>();
