@@ -4,7 +4,7 @@ import { t } from '../app/text.js';
 import { signInTexts as texts } from '../texts/common.js';
 import { useState } from 'preact/hooks';
 import { Copyable } from '../ui/value.js';
-import { Field } from '../ui/form.js';
+import { TextField } from '../ui/form.js';
 
 /** One button for each issuer. With a page behind it, it signs in beside: what was typed stays. */
 function Issuers() {
@@ -67,18 +67,15 @@ export function SignIn() {
       <Issuers />
       {settings.issuers.length > 0 && <h2>{t(texts.orToken)}</h2>}
       <form onSubmit={submit}>
-        <Field label={t(texts.token)} hint={t(texts.tokenHint)}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              class="secret"
-              autocomplete="off"
-              spellcheck={false}
-              value={text}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t(texts.token)}
+          hint={t(texts.tokenHint)}
+          class="secret"
+          autocomplete="off"
+          spellcheck={false}
+          value={text}
+          onInput={setText}
+        />
         {fault !== '' && (
           <p class="faults" role="alert">
             {fault}

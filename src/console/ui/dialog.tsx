@@ -1,9 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Action } from '../app/live.js';
-import { t } from '../app/text.js';
-import { commonTexts } from '../texts/common.js';
-import { ProblemView } from './form.js';
+import { ProblemView, FormButtons } from './form.js';
 
 /** A native modal dialog, open as long as it is drawn. Escape closes it, and the focus returns to where it was. */
 function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
@@ -56,14 +54,7 @@ export function Confirm({
       <form onSubmit={(event) => void submit(event)}>
         {children}
         <ProblemView problem={action.problem} shownAt={shownAt} />
-        <div class="actions">
-          <button type="submit" class={isDangerous ? 'danger' : 'first'} disabled={!isReady || action.isBusy}>
-            {action.isBusy ? t(commonTexts.busy) : confirm}
-          </button>
-          <button type="button" onClick={onClose}>
-            {t(commonTexts.cancel)}
-          </button>
-        </div>
+        <FormButtons action={action} submit={confirm} cancel={onClose} isReady={isReady} isDangerous={isDangerous} />
       </form>
     </Dialog>
   );

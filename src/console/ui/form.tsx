@@ -1,6 +1,7 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, PartialInputHTMLAttributes } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Problem } from '../app/api.js';
+import type { Action } from '../app/live.js';
 import { t } from '../app/text.js';
 import { commonTexts } from '../texts/common.js';
 
@@ -76,7 +77,7 @@ interface FieldProps {
   hint?: ComponentChildren;
   /** The problem of the form, and the place in the request that this field is (`/sink`): its faults are shown here. */
   problem?: Problem | undefined;
-  pointer?: string;
+  pointer?: string | undefined;
   /** Gets the attributes that connect the control with its label, its hint and its faults. */
   children: (attributes: ControlAttributes) => ComponentChildren;
 }
@@ -123,25 +124,114 @@ export function Field({ label, hint, problem, pointer, children }: FieldProps) {
   );
 }
 
-/** The `Audit-Reference` of a change. */
-export function ReferenceField({ value, onInput }: { value: string; onInput: (value: string) => void }) {
+type Labelled = Omit<FieldProps, 'children'>;
+type InputAttributes = Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'label' | 'onInput'> & { type?: string };
+
+/** A field for a line of text, or for what `type` says. What else is given are attributes of the input. */
+export function TextField({
+  label,
+  hint,
+  problem,
+  pointer,
+  onInput,
+  ...input
+}: Labelled & InputAttributes & { onInput: (value: string) => void }) {
   return (
-    <Field label={t(commonTexts.reference)} hint={t(commonTexts.referenceHint)}>
+    <Field label={label} hint={hint} problem={problem} pointer={pointer}>
       {(attributes) => (
-        <input
-          {...attributes}
-          value={value}
-          maxLength={200}
-          pattern="[ -~]*"
-          title={t(commonTexts.referenceRule)}
-          onInput={(event) => onInput(event.currentTarget.value)}
-        />
+        <input {...(input as object)} {...attributes} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
       )}
     </Field>
+  );
+}
+
+/** A field for one of some values. `none` is the text of a first one that is empty. */
+export function SelectField<Value extends string>({
+  value,
+  options,
+  textOf,
+  none,
+  onChange,
+  ...field
+}: Labelled & {
+  value: string | undefined;
+  options: readonly Value[];
+  textOf: (option: Value) => string;
+  none?: string;
+  onChange: (value: Value) => void;
+}) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <select {...attributes} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
+          {none !== undefined && <option value="">{none}</option>}
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {textOf(option)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** The `Audit-Reference` of a change. */
+export function ReferenceField(props: {
+  problem?: Problem | undefined;
+  value: string;
+  onInput: (value: string) => void;
+}) {
+  return (
+    <TextField
+      label={t(commonTexts.reference)}
+      hint={t(commonTexts.referenceHint)}
+      pointer="header/audit-reference"
+      maxLength={200}
+      pattern="[ -~]*"
+      title={t(commonTexts.referenceRule)}
+      {...props}
+    />
   );
 }
 
 /** The header, if there is a reference. */
 export function referenceHeader(reference: string): { 'Audit-Reference'?: string } {
   return reference.trim() === '' ? {} : { 'Audit-Reference': reference.trim() };
+}
+
+/** The buttons of a form: others of its own, the one that sends it, and the one that leaves it. */
+export function FormButtons({
+  action,
+  submit,
+  cancel,
+  isReady = true,
+  isDangerous = false,
+  children,
+}: {
+  action: Action;
+  submit: string;
+  /** What it does, or where it leads. */
+  cancel: string | (() => void);
+  isReady?: boolean;
+  isDangerous?: boolean;
+  children?: ComponentChildren;
+}) {
+  return (
+    <div class="actions">
+      {children}
+      <button type="submit" class={isDangerous ? 'danger' : 'first'} disabled={!isReady || action.isBusy}>
+        {action.isBusy ? t(commonTexts.busy) : submit}
+      </button>
+      {typeof cancel === 'string' ? (
+        <a class="button" href={cancel}>
+          {t(commonTexts.cancel)}
+        </a>
+      ) : (
+        <button type="button" onClick={cancel}>
+          {t(commonTexts.cancel)}
+        </button>
+      )}
+    </div>
+  );
 }

@@ -5,7 +5,7 @@ import { fromLocalTime, t, toLocalTime } from '../../app/text.js';
 import { go, href } from '../../app/route.js';
 import { readsEveryTenant } from '../../app/session.js';
 import { auditTexts as texts } from '../../texts/audit.js';
-import { Field } from '../../ui/form.js';
+import { TextField } from '../../ui/form.js';
 
 export type AuditQuery = NonNullable<operations['getAudit']['parameters']['query']>;
 
@@ -34,22 +34,16 @@ export function AuditFilters({ filter, problem }: { filter: AuditQuery; problem:
   return (
     <form class="filters" onSubmit={submit}>
       {names.map((name) => (
-        <Field
+        <TextField
           key={name}
           label={t(texts[name])}
           hint={name === 'action' || name === 'target' ? t(hints[name]) : undefined}
           problem={problem}
           pointer={`query/${name}`}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              {...(times.includes(name) ? { type: 'datetime-local', step: 1 } : { spellcheck: false })}
-              value={typed[name] ?? ''}
-              onInput={({ currentTarget }) => setTyped({ ...typed, [name]: currentTarget.value })}
-            />
-          )}
-        </Field>
+          {...(times.includes(name) ? { type: 'datetime-local', step: 1 } : { spellcheck: false })}
+          value={typed[name] ?? ''}
+          onInput={(value) => setTyped({ ...typed, [name]: value })}
+        />
       ))}
       <button type="submit" class="first">
         {t(texts.find)}

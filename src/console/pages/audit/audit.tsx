@@ -7,7 +7,7 @@ import { Time } from '../../ui/value.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAction, useResource } from '../../app/live.js';
 import { commonTexts } from '../../texts/common.js';
-import { Loaded, ProblemView } from '../../ui/form.js';
+import { ProblemView, Loaded } from '../../ui/form.js';
 import { AuditFilters, type AuditQuery, filterNames } from './audit-filters.js';
 
 type ExportForm = 'text/csv' | 'application/jsonl';

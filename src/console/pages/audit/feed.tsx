@@ -5,7 +5,7 @@ import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { commonTexts } from '../../texts/common.js';
 import { feedTexts as texts } from '../../texts/audit.js';
-import { Field } from '../../ui/form.js';
+import { TextField, SelectField } from '../../ui/form.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/value.js';
 
@@ -72,32 +72,20 @@ export function Feed() {
       <h1>{t(texts.title)}</h1>
       <p>{t(connection.value === 'off' ? texts.off : shown.length === 0 ? texts.waiting : texts.newestFirst)}</p>
       <div class="filters">
-        <Field label={t(texts.kind)}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={kind}
-              onChange={({ currentTarget }) => replaceQuery({ kind: currentTarget.value, origin })}
-            >
-              <option value="">{t(commonTexts.all)}</option>
-              {kinds.map((each) => (
-                <option key={each} value={each}>
-                  {each.endsWith('.') ? `${each}*` : each}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={t(texts.origin)}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="search"
-              value={origin}
-              onInput={({ currentTarget }) => replaceQuery({ kind, origin: currentTarget.value })}
-            />
-          )}
-        </Field>
+        <SelectField
+          label={t(texts.kind)}
+          none={t(commonTexts.all)}
+          value={kind}
+          options={kinds}
+          textOf={(each) => (each.endsWith('.') ? `${each}*` : each)}
+          onChange={(value) => replaceQuery({ kind: value, origin })}
+        />
+        <TextField
+          label={t(texts.origin)}
+          type="search"
+          value={origin}
+          onInput={(value) => replaceQuery({ kind, origin: value })}
+        />
         <button
           type="button"
           onClick={() => {

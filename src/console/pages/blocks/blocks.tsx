@@ -6,7 +6,7 @@ import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
-import { Loaded, Field } from '../../ui/form.js';
+import { Loaded, SelectField } from '../../ui/form.js';
 import { Time } from '../../ui/value.js';
 import { BlockEffect, type BlockKind, LiftBlock } from './block-effect.js';
 
@@ -136,22 +136,14 @@ function BlockList() {
         </a>
       </p>
       <div class="filters">
-        <Field label={t(texts.kind)}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={kind ?? ''}
-              onChange={({ currentTarget }) => replaceQuery({ kind: currentTarget.value })}
-            >
-              <option value="">{t(commonTexts.all)}</option>
-              {blockKinds.map((each) => (
-                <option key={each} value={each}>
-                  {t(texts.kinds[each])}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label={t(texts.kind)}
+          none={t(commonTexts.all)}
+          value={kind ?? ''}
+          options={blockKinds}
+          textOf={(each) => t(texts.kinds[each])}
+          onChange={(value) => replaceQuery({ kind: value })}
+        />
       </div>
       <Loaded of={list}>
         {({ rows, isCut }) => (

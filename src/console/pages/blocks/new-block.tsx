@@ -6,7 +6,7 @@ import { go, href, route } from '../../app/route.js';
 import { isOperator, session } from '../../app/session.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
-import { Field, ProblemView, ReferenceField, referenceHeader } from '../../ui/form.js';
+import { ProblemView, TextField, SelectField, ReferenceField, referenceHeader } from '../../ui/form.js';
 import { BlockEffect, type BlockKind } from './block-effect.js';
 import { blockKinds } from './blocks.js';
 
@@ -73,40 +73,36 @@ export function NewBlock() {
       <h1>{t(texts.create)}</h1>
       <p>{t(texts.lead)}</p>
       <form onSubmit={submit}>
-        <Field label={t(texts.kind)} problem={problem} pointer="/kind">
-          {(attributes) => (
-            <select {...attributes} value={kind} onChange={(event) => setKind(event.currentTarget.value as BlockKind)}>
-              {blockKinds.map((each) => (
-                <option key={each} value={each}>
-                  {t(texts.kinds[each])}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={t(texts.value)} hint={t(texts.hints[kind])} problem={problem} pointer="/value">
-          {(attributes) => (
-            <input
-              {...attributes}
-              required
-              spellcheck={false}
-              autocapitalize="off"
-              value={value}
-              onInput={(event) => setValue(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <SelectField
+          label={t(texts.kind)}
+          problem={problem}
+          pointer="/kind"
+          value={kind}
+          options={blockKinds}
+          textOf={(each) => t(texts.kinds[each])}
+          onChange={setKind}
+        />
+        <TextField
+          label={t(texts.value)}
+          hint={t(texts.hints[kind])}
+          problem={problem}
+          pointer="/value"
+          required
+          spellcheck={false}
+          autocapitalize="off"
+          value={value}
+          onInput={setValue}
+        />
         {isOperator.value && kind !== 'tenant' && (
-          <Field label={t(texts.tenant)} hint={t(texts.tenantHint)} problem={problem} pointer="/tenant">
-            {(attributes) => (
-              <input
-                {...attributes}
-                required
-                value={tenant}
-                onInput={(event) => setTenant(event.currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label={t(texts.tenant)}
+            hint={t(texts.tenantHint)}
+            problem={problem}
+            pointer="/tenant"
+            required
+            value={tenant}
+            onInput={setTenant}
+          />
         )}
         <div aria-busy={look.isBusy}>
           {preview === undefined ? (
@@ -125,26 +121,24 @@ export function NewBlock() {
         </div>
         {preview !== undefined && (
           <>
-            <Field label={t(commonTexts.reason)} hint={t(texts.reasonHint)} problem={problem} pointer="/reason">
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  required
-                  value={reason}
-                  onInput={(event) => setReason(event.currentTarget.value)}
-                />
-              )}
-            </Field>
-            <Field label={t(texts.untilOptional)} hint={t(texts.untilHint)} problem={problem} pointer="/expiresat">
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  type="datetime-local"
-                  value={until}
-                  onInput={(event) => setUntil(event.currentTarget.value)}
-                />
-              )}
-            </Field>
+            <TextField
+              label={t(commonTexts.reason)}
+              hint={t(texts.reasonHint)}
+              problem={problem}
+              pointer="/reason"
+              required
+              value={reason}
+              onInput={setReason}
+            />
+            <TextField
+              label={t(texts.untilOptional)}
+              hint={t(texts.untilHint)}
+              problem={problem}
+              pointer="/expiresat"
+              type="datetime-local"
+              value={until}
+              onInput={setUntil}
+            />
             <ReferenceField value={reference} onInput={setReference} />
           </>
         )}

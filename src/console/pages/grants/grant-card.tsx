@@ -5,7 +5,7 @@ import { useAction, useResource } from '../../app/live.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
 import { Confirm } from '../../ui/dialog.js';
-import { Field, Loaded } from '../../ui/form.js';
+import { Loaded, TextField, ReferenceField } from '../../ui/form.js';
 import type { ComponentChildren } from 'preact';
 import { isAdmin } from '../../app/session.js';
 import { StatusBadge, Time } from '../../ui/value.js';
@@ -51,36 +51,16 @@ function RevokeGrant({ grant, tag, onClose }: ChangeProps) {
     >
       <Pair grant={grant} />
       <p>{t(texts.revokeLead)}</p>
-      <Field label={t(commonTexts.reason)} hint={t(commonTexts.reasonHint)} problem={action.problem} pointer="/reason">
-        {(attributes) => (
-          <input {...attributes} value={reason} onInput={({ currentTarget }) => setReason(currentTarget.value)} />
-        )}
-      </Field>
-      <ReferenceField problem={action.problem} value={reference} onValue={setReference} />
+      <TextField
+        label={t(commonTexts.reason)}
+        hint={t(commonTexts.reasonHint)}
+        problem={action.problem}
+        pointer="/reason"
+        value={reason}
+        onInput={setReason}
+      />
+      <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
     </Confirm>
-  );
-}
-
-export function ReferenceField({
-  problem,
-  value,
-  onValue,
-}: {
-  problem: Schemas['Problem'] | undefined;
-  value: string;
-  onValue: (value: string) => void;
-}) {
-  return (
-    <Field
-      label={t(commonTexts.reference)}
-      hint={t(commonTexts.referenceHint)}
-      problem={problem}
-      pointer="header/audit-reference"
-    >
-      {(attributes) => (
-        <input {...attributes} value={value} onInput={({ currentTarget }) => onValue(currentTarget.value)} />
-      )}
-    </Field>
   );
 }
 

@@ -6,11 +6,11 @@ import { isAdmin } from '../../app/session.js';
 import { t, announce } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
-import { Field, Loaded, ProblemView } from '../../ui/form.js';
+import { ProblemView, Loaded, TextField, SelectField, ReferenceField } from '../../ui/form.js';
 import { StatusBadge, Time } from '../../ui/value.js';
 import { Table } from '../../ui/table.js';
 import { rateText } from '../origins/rate-text.js';
-import { GrantCard, ReferenceField } from './grant-card.js';
+import { GrantCard } from './grant-card.js';
 
 type Grant = Schemas['Grant'];
 
@@ -129,22 +129,14 @@ function Choice<T extends string>(props: {
 }) {
   const { name, label, options, text } = props;
   return (
-    <Field label={label}>
-      {(attributes) => (
-        <select
-          {...attributes}
-          value={route.value.query[name] ?? ''}
-          onChange={({ currentTarget }) => setFilter(name, currentTarget.value)}
-        >
-          <option value="">{t(commonTexts.all)}</option>
-          {options.map((option) => (
-            <option key={option} value={option}>
-              {text(option)}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <SelectField
+      label={label}
+      none={t(commonTexts.all)}
+      value={route.value.query[name] ?? ''}
+      options={options}
+      textOf={text}
+      onChange={(value) => setFilter(name, value)}
+    />
   );
 }
 
@@ -156,19 +148,7 @@ function Typed({ name, label }: { name: string; label: string }) {
     const timer = setTimeout(() => setFilter(name, text.trim()), typingPauseMs);
     return () => clearTimeout(timer);
   }, [text]);
-  return (
-    <Field label={label}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          type="search"
-          spellcheck={false}
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      )}
-    </Field>
-  );
+  return <TextField label={label} type="search" spellcheck={false} value={text} onInput={setText} />;
 }
 
 export const webhookHref = ({ origin, sink }: { origin: string; sink: string }) =>
@@ -249,44 +229,31 @@ function AgreementForm({
           {t(texts.approves)} <a href={href('subscriptions', subscription.id)}>{subscription.id}</a>
         </p>
       )}
-      <Field label={t(texts.origin)} {...field('/origin')}>
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={form.origin}
-            onChange={({ currentTarget }) => change({ origin: currentTarget.value })}
-          >
-            {origins.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label={t(texts.sink)} {...field('/sink')}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            inputMode="url"
-            spellcheck={false}
-            value={form.sink}
-            onInput={({ currentTarget }) => change({ sink: currentTarget.value })}
-          />
-        )}
-      </Field>
-      <Field label={t(texts.rate)} {...field('/allowedrate')}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="number"
-            min={1}
-            disabled={form.isUnlimited}
-            value={form.rate}
-            onInput={({ currentTarget }) => change({ rate: currentTarget.value })}
-          />
-        )}
-      </Field>
+      <SelectField
+        label={t(texts.origin)}
+        {...field('/origin')}
+        value={form.origin}
+        options={origins.map(({ name }) => name)}
+        textOf={(name) => name}
+        onChange={(origin) => change({ origin })}
+      />
+      <TextField
+        label={t(texts.sink)}
+        {...field('/sink')}
+        inputMode="url"
+        spellcheck={false}
+        value={form.sink}
+        onInput={(value) => change({ sink: value })}
+      />
+      <TextField
+        label={t(texts.rate)}
+        {...field('/allowedrate')}
+        type="number"
+        min={1}
+        disabled={form.isUnlimited}
+        value={form.rate}
+        onInput={(value) => change({ rate: value })}
+      />
       <p>
         <label class="choice">
           <input
@@ -297,26 +264,22 @@ function AgreementForm({
           {t(texts.noLimitChoice)}
         </label>
       </p>
-      <Field label={t(texts.lastDay)} hint={t(texts.lastDayHint)} {...field('/expiresat')}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="date"
-            value={form.day}
-            onInput={({ currentTarget }) => change({ day: currentTarget.value })}
-          />
-        )}
-      </Field>
-      <Field label={t(texts.agreement)} hint={t(texts.agreementHint)} {...field('/reference')}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            value={form.reference}
-            onInput={({ currentTarget }) => change({ reference: currentTarget.value })}
-          />
-        )}
-      </Field>
-      <ReferenceField problem={action.problem} value={form.ticket} onValue={(ticket) => change({ ticket })} />
+      <TextField
+        label={t(texts.lastDay)}
+        hint={t(texts.lastDayHint)}
+        {...field('/expiresat')}
+        type="date"
+        value={form.day}
+        onInput={(value) => change({ day: value })}
+      />
+      <TextField
+        label={t(texts.agreement)}
+        hint={t(texts.agreementHint)}
+        {...field('/reference')}
+        value={form.reference}
+        onInput={(value) => change({ reference: value })}
+      />
+      <ReferenceField problem={action.problem} value={form.ticket} onInput={(ticket) => change({ ticket })} />
       <ProblemView problem={action.problem} shownAt={places} />
       <div class="actions">
         <button type="submit" class="first" disabled={action.isBusy}>

@@ -3,9 +3,8 @@ import { announce, t } from '../../app/text.js';
 import { api, newKey, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/live.js';
 import { go, href } from '../../app/route.js';
-import { commonTexts } from '../../texts/common.js';
 import { originsTexts as texts } from '../../texts/origins.js';
-import { Field, ProblemView, ReferenceField, referenceHeader } from '../../ui/form.js';
+import { ProblemView, TextField, ReferenceField, referenceHeader, FormButtons } from '../../ui/form.js';
 import { changesOf, PolicyFields, typedOf } from './origin-policy.js';
 
 const initial = typedOf({
@@ -43,32 +42,24 @@ export function NewOrigin() {
           void action.run(create);
         }}
       >
-        <Field label={t(texts.name)} hint={t(texts.nameHint)} problem={action.problem} pointer="/name">
-          {(attributes) => (
-            <input
-              {...attributes}
-              required
-              spellcheck={false}
-              autocapitalize="off"
-              value={name}
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t(texts.name)}
+          hint={t(texts.nameHint)}
+          problem={action.problem}
+          pointer="/name"
+          required
+          spellcheck={false}
+          autocapitalize="off"
+          value={name}
+          onInput={setName}
+        />
         <details>
           <summary>{t(texts.policy)}</summary>
           <PolicyFields typed={typed} onChange={setTyped} problem={action.problem} />
         </details>
         <ReferenceField value={reference} onInput={setReference} />
         <ProblemView problem={action.problem} shownAt={['/name']} />
-        <div class="actions">
-          <button type="submit" class="first" disabled={action.isBusy}>
-            {t(action.isBusy ? commonTexts.busy : texts.create)}
-          </button>
-          <a class="button" href={href('origins')}>
-            {t(commonTexts.cancel)}
-          </a>
-        </div>
+        <FormButtons action={action} submit={t(texts.create)} cancel={href('origins')} />
       </form>
     </>
   );

@@ -3,9 +3,8 @@ import { announce, formatNumber, readableJson, t } from '../../app/text.js';
 import { api, AssentError, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/live.js';
 import { href } from '../../app/route.js';
-import { commonTexts } from '../../texts/common.js';
 import { originsTexts as texts } from '../../texts/origins.js';
-import { Field, ProblemView, ReferenceField, referenceHeader } from '../../ui/form.js';
+import { ProblemView, Field, ReferenceField, referenceHeader, FormButtons } from '../../ui/form.js';
 import { Table } from '../../ui/table.js';
 import { readOrigin, type Versioned } from './read-origin.js';
 
@@ -82,7 +81,7 @@ function EditRules({ opened, onDone }: { opened: Versioned; onDone: () => void }
         problem={action.problem}
         shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer).filter((each) => each.startsWith(place))}
       />
-      <div class="actions">
+      <FormButtons action={action} submit={t(texts.saveRules)} cancel={onDone}>
         <button type="button" disabled={action.isBusy} onClick={() => void action.run(check)}>
           {t(texts.check)}
         </button>
@@ -91,13 +90,7 @@ function EditRules({ opened, onDone }: { opened: Versioned; onDone: () => void }
             {t(texts.readAgain)}
           </button>
         )}
-        <button type="submit" class="first" disabled={action.isBusy}>
-          {t(action.isBusy ? commonTexts.busy : texts.saveRules)}
-        </button>
-        <button type="button" onClick={onDone}>
-          {t(commonTexts.cancel)}
-        </button>
-      </div>
+      </FormButtons>
     </form>
   );
 }

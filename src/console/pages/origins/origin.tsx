@@ -5,7 +5,7 @@ import { readAll, useAction, useResource } from '../../app/live.js';
 import { go, href } from '../../app/route.js';
 import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
 import { Confirm } from '../../ui/dialog.js';
-import { ReferenceField, referenceHeader, Loaded, ProblemView } from '../../ui/form.js';
+import { ProblemView, Loaded, ReferenceField, referenceHeader, FormButtons } from '../../ui/form.js';
 import { readOrigin, type Versioned } from './read-origin.js';
 import { Time } from '../../ui/value.js';
 import { LiftBlock } from '../blocks/block-effect.js';
@@ -219,19 +219,13 @@ function EditPolicy({ opened, onDone }: { opened: Versioned; onDone: () => void 
         </div>
       )}
       <ProblemView problem={action.problem} shownAt={policyPointers} />
-      <div class="actions">
+      <FormButtons action={action} submit={t(commonTexts.save)} cancel={onDone}>
         {action.problem?.code === 'precondition_failed' && (
           <button type="button" onClick={() => void action.run(readAgain)}>
             {t(texts.readAgain)}
           </button>
         )}
-        <button type="submit" class="first" disabled={action.isBusy}>
-          {t(action.isBusy ? commonTexts.busy : commonTexts.save)}
-        </button>
-        <button type="button" onClick={onDone}>
-          {t(commonTexts.cancel)}
-        </button>
-      </div>
+      </FormButtons>
     </form>
   );
 }

@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks';
 import type { Problem } from '../../app/api.js';
 import { t } from '../../app/text.js';
 import { playgroundTexts as texts } from '../../texts/playground.js';
-import { Field } from '../../ui/form.js';
+import { Field, TextField } from '../../ui/form.js';
 
 export type EventMembers = Readonly<Record<string, unknown>>;
 
@@ -115,17 +115,16 @@ export function EventEditor({
           {[...usual, ...extra].map((name) => {
             const value = event?.[name];
             return (
-              <Field key={name} label={name} problem={problem} pointer={`/${name}`}>
-                {(attributes) => (
-                  <input
-                    {...attributes}
-                    spellcheck={false}
-                    autocomplete="off"
-                    value={typeof value === 'string' ? value : ''}
-                    onInput={({ currentTarget }) => event && onText(withAttribute(event, name, currentTarget.value))}
-                  />
-                )}
-              </Field>
+              <TextField
+                key={name}
+                label={name}
+                problem={problem}
+                pointer={`/${name}`}
+                spellcheck={false}
+                autocomplete="off"
+                value={typeof value === 'string' ? value : ''}
+                onInput={(value) => event && onText(withAttribute(event, name, value))}
+              />
             );
           })}
         </fieldset>

@@ -7,7 +7,7 @@ import { isAdmin, isConsumer } from '../../app/session.js';
 import { t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { playgroundTexts as texts } from '../../texts/playground.js';
-import { Field, ProblemView } from '../../ui/form.js';
+import { ProblemView, SelectField } from '../../ui/form.js';
 import { EventEditor, type EventMembers, examples, readEvent } from './playground-event.js';
 import { MatchView } from './playground-answer.js';
 
@@ -34,6 +34,10 @@ export function Playground() {
   const rows = origins.data?.rows ?? [];
   const wanted = chosenOrigin.value || (route.value.query['origin'] ?? '');
   const origin = rows.find(({ name }) => name === wanted) ?? rows.find(({ isdefault }) => isdefault) ?? rows[0];
+  const textOf = (name: string) => {
+    const { profile, isdefault } = rows.find((row) => row.name === name) ?? {};
+    return `${name} (${profile}${isdefault ? `, ${t(texts.defaultOrigin)}` : ''})`;
+  };
   const { result, problem } = useMatch(origin?.name, draft.value);
   const subscriptions = useSubscriptions(origin?.name);
   const isOfEvent = problem?.code === 'invalid_event' || (problem?.status === 400 && problem.faults !== undefined);
@@ -43,21 +47,13 @@ export function Playground() {
       <p>{t(texts.lead)}</p>
       <ProblemView problem={origins.problem} onRetry={origins.reload} />
       <div class="filters">
-        <Field label={t(texts.origin)}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={origin?.name}
-              onChange={({ currentTarget }) => (chosenOrigin.value = currentTarget.value)}
-            >
-              {rows.map(({ name, isdefault, profile }) => (
-                <option key={name} value={name}>
-                  {`${name} (${profile}${isdefault ? `, ${t(texts.defaultOrigin)}` : ''})`}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label={t(texts.origin)}
+          value={origin?.name}
+          options={rows.map(({ name }) => name)}
+          textOf={textOf}
+          onChange={(name) => (chosenOrigin.value = name)}
+        />
       </div>
       <EventEditor
         text={draft.value}

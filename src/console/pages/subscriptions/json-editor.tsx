@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Problem, type Schemas } from '../../app/api.js';
 import { t } from '../../app/text.js';
 import { registerTexts as texts } from '../../texts/subscriptions.js';
-import { faultsAt, Field, ProblemView } from '../../ui/form.js';
+import { ProblemView, Field, faultsAt } from '../../ui/form.js';
 import { useResource } from '../../app/live.js';
 import type { Fault } from './subscription-draft.js';
 

@@ -5,7 +5,7 @@ import { useAction } from '../../app/live.js';
 import { href } from '../../app/route.js';
 import { commonTexts } from '../../texts/common.js';
 import { registerTexts as texts } from '../../texts/subscriptions.js';
-import { Loaded, ProblemView } from '../../ui/form.js';
+import { ProblemView, Loaded } from '../../ui/form.js';
 import { AskAgain, type CredentialDraft, CredentialFields, readCredential } from './subscription-actions.js';
 import { askedRate, needsLines } from './subscription.js';
 import { isShownAtField, SubscriptionFields, useSubscriptionForm } from './subscription-edit.js';

@@ -1,7 +1,7 @@
 import { api, newKey, type Problem, type Schemas } from '../../app/api.js';
 import { t, type Text, announce } from '../../app/text.js';
 import { registerTexts, subscriptionTexts } from '../../texts/subscriptions.js';
-import { Field, ProblemView } from '../../ui/form.js';
+import { ProblemView, TextField, SelectField } from '../../ui/form.js';
 import { useState } from 'preact/hooks';
 import { useAction } from '../../app/live.js';
 import { Confirm } from '../../ui/dialog.js';
@@ -46,41 +46,25 @@ export function CredentialFields({
     <fieldset>
       <legend>{t(registerTexts.credential)}</legend>
       <p>{t(registerTexts.credentialHint)}</p>
-      <Field label={t(registerTexts.credentialtype)}>
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={draft.credentialtype}
-            onChange={(event) =>
-              onInput({ ...draft, credentialtype: event.currentTarget.value as CredentialDraft['credentialtype'] })
-            }
-          >
-            {Object.entries(registerTexts.credentialtypes).map(([type, text]) => (
-              <option key={type} value={type}>
-                {t(text)}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label={t(registerTexts.credentialtype)}
+        value={draft.credentialtype}
+        options={Object.keys(registerTexts.credentialtypes) as Array<CredentialDraft['credentialtype']>}
+        textOf={(type) => t(registerTexts.credentialtypes[type])}
+        onChange={(credentialtype) => onInput({ ...draft, credentialtype })}
+      />
       {membersOf[draft.credentialtype].map((member) => (
-        <Field
+        <TextField
           key={member}
           label={t(registerTexts.credentialMembers[member])}
           problem={problem}
           pointer={`/sinkcredential/${member}`}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              class={secrets.includes(member) ? 'secret' : ''}
-              autocomplete="off"
-              spellcheck={false}
-              value={draft[member] ?? ''}
-              onInput={(event) => onInput({ ...draft, [member]: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+          class={secrets.includes(member) ? 'secret' : ''}
+          autocomplete="off"
+          spellcheck={false}
+          value={draft[member] ?? ''}
+          onInput={(value) => onInput({ ...draft, [member]: value })}
+        />
       ))}
     </fieldset>
   );
@@ -126,21 +110,15 @@ function RotateCredential({
     >
       <CredentialFields draft={draft} onInput={setDraft} problem={action.problem} />
       {present !== undefined && (
-        <Field
+        <TextField
           label={t(subscriptionTexts.overlap)}
           hint={t(subscriptionTexts.overlapHint)}
           problem={action.problem}
           pointer="/sinkcredential/overlapseconds"
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              inputMode="numeric"
-              value={overlap}
-              onInput={(event) => setOverlap(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          inputMode="numeric"
+          value={overlap}
+          onInput={setOverlap}
+        />
       )}
       <div class="actions">
         {present?.previous !== undefined && (
@@ -279,38 +257,26 @@ function Decision({
         </p>
       )}
       {!isRemoving && (
-        <Field
+        <TextField
           label={t(commonTexts.reason)}
           hint={t(commonTexts.reasonHint)}
           problem={action.problem}
           pointer="/reason"
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              maxLength={500}
-              value={reason}
-              onInput={(event) => setReason(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          maxLength={500}
+          value={reason}
+          onInput={setReason}
+        />
       )}
       {isAdmin.value && (
-        <Field
+        <TextField
           label={t(commonTexts.reference)}
           hint={t(commonTexts.referenceHint)}
           problem={action.problem}
           pointer="header/audit-reference"
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              maxLength={200}
-              value={reference}
-              onInput={(event) => setReference(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          maxLength={200}
+          value={reference}
+          onInput={setReference}
+        />
       )}
     </Confirm>
   );

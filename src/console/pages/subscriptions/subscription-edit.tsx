@@ -2,7 +2,7 @@ import type { TargetedEvent } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { t, announce } from '../../app/text.js';
 import { registerTexts, subscriptionTexts } from '../../texts/subscriptions.js';
-import { type ControlAttributes, faultsAt, Field, ProblemView } from '../../ui/form.js';
+import { type ControlAttributes, ProblemView, Field, SelectField, FormButtons, faultsAt } from '../../ui/form.js';
 import { type FilterCheck, FilterTester, JsonEditor, noProblem, type Tested, useFilterCheck } from './json-editor.js';
 import {
   changedMembers,
@@ -105,23 +105,16 @@ export function SubscriptionFields({
       </fieldset>
       <details>
         <summary>{t(registerTexts.more)}</summary>
-        <Field
+        <SelectField
           label={t(registerTexts.callback)}
           hint={hintOf('callback', t(registerTexts.callbackHint))}
           problem={problem}
           pointer="/callback"
-        >
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={draft.callback}
-              onChange={(event) => onInput('callback', event.currentTarget.value)}
-            >
-              <option value="offer">{t(registerTexts.callbacks.offer)}</option>
-              <option value="never">{t(registerTexts.callbacks.never)}</option>
-            </select>
-          )}
-        </Field>
+          value={draft.callback}
+          options={['offer', 'never'] as const}
+          textOf={(each) => t(registerTexts.callbacks[each])}
+          onChange={(value) => onInput('callback', value)}
+        />
         {json('protocolsettings', t(registerTexts.settings), t(registerTexts.settingsHint))}
         {json('config', t(registerTexts.config), t(registerTexts.configHint))}
       </details>
@@ -216,14 +209,7 @@ export function EditSubscription({ read, onDone }: { read: SubscriptionDetails; 
           </button>
         )}
         {!isChanged && <p class="soft">{t(subscriptionTexts.unchanged)}</p>}
-        <div class="actions">
-          <button type="submit" class="first" disabled={!isReady || !isChanged || action.isBusy}>
-            {t(action.isBusy ? commonTexts.busy : commonTexts.save)}
-          </button>
-          <button type="button" onClick={onDone}>
-            {t(commonTexts.cancel)}
-          </button>
-        </div>
+        <FormButtons action={action} submit={t(commonTexts.save)} cancel={onDone} isReady={isReady && isChanged} />
       </form>
     </section>
   );

@@ -5,7 +5,7 @@ import { Copyable, Time } from '../../ui/value.js';
 import { type Handshake, readHandshakes, type SubscriptionDetails } from './use-subscription.js';
 import { useState } from 'preact/hooks';
 import { useAction, useResource } from '../../app/live.js';
-import { Loaded, ProblemView } from '../../ui/form.js';
+import { ProblemView, Loaded } from '../../ui/form.js';
 import { RejectedCallback } from './subscription-status.js';
 import { api } from '../../app/api.js';
 import { Table } from '../../ui/table.js';

@@ -6,7 +6,7 @@ import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
 import { commonTexts, subscriptionStatusNames } from '../../texts/common.js';
 import { subscriptionsTexts as texts } from '../../texts/subscriptions.js';
-import { Field, ProblemView } from '../../ui/form.js';
+import { ProblemView, Loaded, TextField, SelectField } from '../../ui/form.js';
 import { StatusBadge, Time } from '../../ui/value.js';
 import { type Column, Table } from '../../ui/table.js';
 import { OneSubscription } from './subscription.js';
@@ -211,19 +211,16 @@ function SubscriptionList() {
   const rows = useMemo(() => narrow(search.rows, typed, asked), [search.rows, typed, key]);
   const set = (name: string, value: string) => setTyped((before) => ({ ...before, [name]: value }));
   const input = (name: (typeof textFilters)[number]) => (
-    <Field key={name} label={t(texts[name])}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          type="search"
-          autocomplete="off"
-          spellcheck={false}
-          value={typed[name] ?? ''}
-          onInput={(event) => set(name, event.currentTarget.value)}
-          onChange={() => replaceQuery(typed)}
-        />
-      )}
-    </Field>
+    <TextField
+      key={name}
+      label={t(texts[name])}
+      type="search"
+      autocomplete="off"
+      spellcheck={false}
+      value={typed[name] ?? ''}
+      onChange={() => replaceQuery(typed)}
+      onInput={(value) => set(name, value)}
+    />
   );
   return (
     <>
@@ -238,25 +235,17 @@ function SubscriptionList() {
         }}
       >
         {textFilters.filter((name) => name !== 'subscriber' || isAdmin.value).map(input)}
-        <Field label={t(texts.status)}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={typed['status'] ?? ''}
-              onChange={({ currentTarget: { value } }) => {
-                set('status', value);
-                replaceQuery({ ...typed, status: value });
-              }}
-            >
-              <option value="">{t(commonTexts.all)}</option>
-              {subscriptionStatusNames.map((status) => (
-                <option key={status} value={status}>
-                  {t(commonTexts.statuses[status])}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label={t(texts.status)}
+          none={t(commonTexts.all)}
+          value={typed['status'] ?? ''}
+          options={subscriptionStatusNames}
+          textOf={(status) => t(commonTexts.statuses[status])}
+          onChange={(status) => {
+            set('status', status);
+            replaceQuery({ ...typed, status });
+          }}
+        />
         <button type="submit">{t(commonTexts.search)}</button>
         <button type="button" onClick={() => (setTyped({}), replaceQuery({}))}>
           {t(texts.clear)}

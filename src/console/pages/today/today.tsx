@@ -4,7 +4,7 @@ import { commonTexts } from '../../texts/common.js';
 import { useResource } from '../../app/live.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { todayTexts as texts } from '../../texts/today.js';
-import { Loaded, Field } from '../../ui/form.js';
+import { Loaded, SelectField } from '../../ui/form.js';
 import { Time } from '../../ui/value.js';
 import { type Group, readAttention } from './attention.js';
 import { api, type Schemas } from '../../app/api.js';
@@ -201,23 +201,13 @@ function Activity({ range: wanted }: { range: string | undefined }) {
     <section aria-labelledby="activity">
       <h2 id="activity">{t(texts.activity)}</h2>
       <div class="filters">
-        <Field label={t(texts.range)}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={range}
-              onChange={({ currentTarget }) =>
-                replaceQuery({ range: currentTarget.value === 'day' ? undefined : currentTarget.value })
-              }
-            >
-              {(Object.keys(ranges) as Range[]).map((each) => (
-                <option key={each} value={each}>
-                  {t(texts.ranges[each])}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label={t(texts.range)}
+          value={range}
+          options={Object.keys(ranges) as Range[]}
+          textOf={(each) => t(texts.ranges[each])}
+          onChange={(value) => replaceQuery({ range: value === 'day' ? undefined : value })}
+        />
       </div>
       <Loaded of={statistics}>{(data) => <Charts data={data} />}</Loaded>
     </section>
