@@ -4,7 +4,7 @@ import type { Profile } from '../consent/origin.js';
 import { pointerTo, type EventParts } from './cloud-event.js';
 
 /** REQUIRED counts as MUST, RECOMMENDED as SHOULD (RFC 2119). */
-export type Level = 'MUST' | 'SHOULD';
+type Level = 'MUST' | 'SHOULD';
 
 /**
  * The place in the event (undefined: the whole event), and the detail if the rule's sentence does not say enough.

@@ -1,14 +1,14 @@
-import type { Level, Rule } from '../rule.js';
+import type { Rule } from '../rule.js';
 
 const core = 'CloudEvents 1.0';
 const json = 'JSON Event Format for CloudEvents';
 const http = 'HTTP Protocol Binding for CloudEvents';
 
 /** A message that breaks one of these cannot be read as an event, or only in part. The readers report them. */
-const rule = (name: string, document: string, section: string, sentence: string, level: Level = 'MUST'): Rule => ({
+const rule = (name: string, document: string, section: string, sentence: string): Rule => ({
   id: `cloudevents.${name}`,
   profile: 'cloudevents',
-  level,
+  level: 'MUST',
   source: { document, section },
   sentence,
   check: 'reading',

@@ -28,7 +28,7 @@ export async function writeSnapshot(
   scope: FeedScope,
   write: Write,
   signal: AbortSignal,
-  withStatus = false,
+  withStatus: boolean,
 ): Promise<void> {
   const until = performance.now() + readingMs;
   const spool = createSpool(limits.memory);

@@ -10,7 +10,7 @@ import type { Verdict } from '../../consent/verdicts.js';
  *   lease       `leased`: requests that leases allowed. `allowed`: the rates of the pairs, once for each minute in which a
  *               sender asked for a lease. So the two can be compared. Pairs without a limit have no leases.
  */
-export type Counted =
+type Counted =
   | { kind: 'handshake'; code: Verdict }
   | { kind: 'delivery'; code: OutcomeKind }
   | { kind: 'lease'; code: 'leased' | 'allowed' };
@@ -19,7 +19,7 @@ export type StatisticKind = Counted['kind'];
 
 /** A day by minute and a year by hour are kept; days are made of hours, in UTC. */
 export type Step = 'minute' | 'hour' | 'day';
-export type StoredStep = Exclude<Step, 'day'>;
+type StoredStep = Exclude<Step, 'day'>;
 
 export const stepMs: Readonly<Record<Step, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 

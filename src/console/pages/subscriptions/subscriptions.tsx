@@ -6,7 +6,7 @@ import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
 import { commonTexts, subscriptionStatusNames } from '../../texts/common.js';
 import { subscriptionsTexts as texts } from '../../texts/subscriptions.js';
-import { ProblemView, Loaded, TextField, SelectField } from '../../ui/form.js';
+import { ProblemView, TextField, SelectField } from '../../ui/form.js';
 import { StatusBadge, Time } from '../../ui/value.js';
 import { type Column, Table } from '../../ui/table.js';
 import { OneSubscription } from './subscription.js';

@@ -41,7 +41,7 @@ export const callbackCases = {
         ? session.passed(`The callback was called by ${methods.join(', ')}.`, exchange, ...evidenceOf(offer.calls))
         : session.failed(`The callback was called by ${methods.join(', ')}. Use GET or POST.`, exchange);
     }
-    const tlsFailure = session.callbacks?.tlsFailure();
+    const tlsFailure = session.settings.callbacks?.tlsFailure();
     if (tlsFailure !== undefined) {
       const detail = `The receiver does not trust the certificate of the callback (${tlsFailure}). Let it trust the authority of the kit: docs/conformance.md says how.`;
       return session.notEvaluable(detail, exchange);
@@ -50,7 +50,7 @@ export const callbackCases = {
     if (consentOf(direct, session.origin) === undefined) {
       return session.notEvaluable('It gives no consent without a callback, either. See R01.', exchange, direct);
     }
-    const detail = `With a callback there is no consent: no headers, and no call of it within ${seconds(session.callMs)}. Return the headers, or call the URL. If the receiver refuses this URL, the kit needs another --callback-host.`;
+    const detail = `With a callback there is no consent: no headers, and no call of it within ${seconds(session.settings.callMs)}. Return the headers, or call the URL. If the receiver refuses this URL, the kit needs another --callback-host.`;
     return session.failed(detail, exchange);
   },
 
@@ -86,7 +86,7 @@ export const callbackCases = {
   },
 
   async R20(session: Session) {
-    const { callbacks } = session;
+    const { callbacks } = session.settings;
     if (callbacks === undefined) return session.notEvaluable(noHost);
     const denied = await session.denied();
     const { deniedOrigin: name } = session;
@@ -101,19 +101,19 @@ export const callbackCases = {
     const exchange = await session.handshake({ origin: name, callback: offer.url });
     const undecided = whyUndecided(exchange);
     if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
-    return (await offer.called(session.quietMs, session.signal))
+    return (await offer.called(session.settings.quietMs, session.settings.signal))
       ? session.failed(
           `The callback was called for ${name}, which is not allowed.`,
           exchange,
           ...evidenceOf(offer.calls),
         )
-      : session.passed(`The callback was not called within ${seconds(session.quietMs)}.`, exchange);
+      : session.passed(`The callback was not called within ${seconds(session.settings.quietMs)}.`, exchange);
   },
 
   async R21(session: Session) {
     const attempt = await called(session);
     if (isFinding(attempt)) return attempt;
-    const { callbacks, quietMs } = session;
+    const { callbacks, quietMs } = session.settings;
     if (callbacks === undefined) return session.notEvaluable(noHost);
     let isAnswered = false;
     let isLate = false;
@@ -125,7 +125,7 @@ export const callbackCases = {
       isAnswered = true;
       answered.abort();
     });
-    if (await offer.called(session.timeoutMs, answered.signal)) {
+    if (await offer.called(session.settings.timeoutMs, answered.signal)) {
       await sleep(quietMs, answered.signal);
       // After a pause of this machine, the response may have arrived and not be read.
       for (let turn = 0; turn < 20 && !isAnswered; turn += 1) await nextTurn();

@@ -27,7 +27,7 @@ export const isFinding = (value: Exchange | Finding): value is Finding => 'outco
 
 /** What was seen and what to change, in the words of the registry. */
 function explain(exchange: Exchange, session: Session): string {
-  const { verdict } = judgementOf(exchange, session.origin, session.rate);
+  const { verdict } = judgementOf(exchange, session.origin, session.settings.rate);
   const facts = { origin: session.origin, allowedOrigin: linesOf(exchange, 'webhook-allowed-origin').join(', ') };
   const advice = advise(verdict, facts, 'en') ?? '';
   return `${textIn(verdicts[verdict].title, 'en')} ${advice}`.trim();
@@ -59,7 +59,7 @@ export const consentCases = {
     if (isFinding(exchange)) return exchange;
     const [rate] = linesOf(exchange, 'webhook-allowed-rate');
     if (rate !== undefined) return session.passed(`The rate is ${rate}.`, exchange);
-    const detail = `WebHook-Request-Rate was ${session.rate}, and there is no WebHook-Allowed-Rate. Return one.`;
+    const detail = `WebHook-Request-Rate was ${session.settings.rate}, and there is no WebHook-Allowed-Rate. Return one.`;
     return session.failed(detail, exchange);
   },
 
@@ -127,7 +127,7 @@ export const consentCases = {
   R09: (session: Session) => deny(session, [`x${session.origin}`, `a.${session.origin}`]),
 
   async R10(session: Session) {
-    const preflight = await session.send({ method: 'OPTIONS', url: session.sink, headers: corsHeaders });
+    const preflight = await session.send({ method: 'OPTIONS', url: session.settings.sink, headers: corsHeaders });
     const undecided = whyUndecided(preflight);
     if (undecided !== undefined) return session.notEvaluable(undecided, preflight);
     const [allowed] = linesOf(preflight, 'webhook-allowed-origin');

@@ -19,7 +19,7 @@ const isAccepted = ({ answer }: Exchange): boolean =>
 function whyUnanswered(exchange: Exchange, session: Session): string | undefined {
   const status = exchange.answer?.status;
   if (status === 401 || status === 403) {
-    return session.token === undefined
+    return session.settings.token === undefined
       ? `The receiver returned ${status}. Give it a token with --token.`
       : `The receiver returned ${status} for the token.`;
   }
@@ -28,7 +28,7 @@ function whyUnanswered(exchange: Exchange, session: Session): string | undefined
 
 export const deliveryCases = {
   async R22(session: Session) {
-    if (!session.deliver) return session.notEvaluable(noDelivery);
+    if (!session.settings.deliver) return session.notEvaluable(noDelivery);
     const exchange = await session.delivery();
     const unanswered = whyUnanswered(exchange, session);
     if (unanswered !== undefined) return session.notEvaluable(unanswered, exchange);
@@ -47,9 +47,9 @@ export const deliveryCases = {
   },
 
   async R23(session: Session) {
-    if (!session.deliver) return session.notEvaluable(noDelivery);
+    if (!session.settings.deliver) return session.notEvaluable(noDelivery);
     const type: ReadonlyArray<readonly [string, string]> = [['Content-Type', 'application/vnd.assent.unknown']];
-    const exchange = await session.post(withToken(type, session.token), 'unknown');
+    const exchange = await session.post(withToken(type, session.settings.token), 'unknown');
     const unanswered = whyUnanswered(exchange, session);
     if (unanswered !== undefined) return session.notEvaluable(unanswered, exchange);
     const { status } = exchange.answer!;
@@ -59,7 +59,7 @@ export const deliveryCases = {
   },
 
   async R24(session: Session) {
-    if (!session.burst || !session.deliver) {
+    if (!session.settings.burst || !session.settings.deliver) {
       return session.notEvaluable('The kit sends more than the allowed rate only with --burst and --deliver.');
     }
     const allowed = await consenting(session);
@@ -75,7 +75,7 @@ export const deliveryCases = {
     for (let sent = 0; sent < all && refused.length < enoughRefusals; sent += atOnce) {
       const batch = await Promise.all(
         Array.from({ length: Math.min(atOnce, all - sent) }, () =>
-          session.post(withToken(structured, session.token), JSON.stringify(newEvent())),
+          session.post(withToken(structured, session.settings.token), JSON.stringify(newEvent())),
         ),
       );
       refused.push(...batch.filter((exchange) => !isAccepted(exchange)));
@@ -104,8 +104,8 @@ export const deliveryCases = {
   },
 
   async R25(session: Session): Promise<Finding> {
-    const { token, sink, profile } = session;
-    if (!session.deliver) return session.notEvaluable(noDelivery);
+    const { token, sink, profile } = session.settings;
+    if (!session.settings.deliver) return session.notEvaluable(noDelivery);
     if (token === undefined) return session.notEvaluable('Name a token that the receiver accepts with --token.');
     const event = () => JSON.stringify(newEvent());
     const bare = await session.post(structured, event());

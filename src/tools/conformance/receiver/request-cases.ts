@@ -14,7 +14,7 @@ export const requestCases = {
     const advice = 'Senders must not follow redirects: give them the final URL.';
     if (isRedirect(exchange))
       return session.failed(`OPTIONS is redirected with ${exchange.answer.status}. ${advice}`, exchange);
-    if (!session.deliver)
+    if (!session.settings.deliver)
       return session.passed('OPTIONS is not redirected. POST was not tried: --deliver does.', exchange);
     const delivery = await session.delivery();
     if (delivery.answer === undefined) {
@@ -28,17 +28,17 @@ export const requestCases = {
   async R14(session: Session) {
     const allowed = await consenting(session);
     if (isFinding(allowed)) return allowed;
-    const url = new URL(`/not-a-webhook-${randomBytes(4).toString('hex')}`, session.sink).href;
+    const url = new URL(`/not-a-webhook-${randomBytes(4).toString('hex')}`, session.settings.sink).href;
     const other = await session.handshake({ url });
     const path = new URL(url).pathname;
     if (other.answer === undefined || consentOf(other, session.origin) === undefined) {
       return session.passed(`${path} of the same host gives no consent.`, other);
     }
-    if (!session.deliver) {
+    if (!session.settings.deliver) {
       const detail = `${path} of the same host gives consent, too. With --deliver the kit can see whether it takes events there.`;
       return session.notEvaluable(detail, other);
     }
-    const posted = await session.post(withToken(structured, session.token), JSON.stringify(newEvent()), url);
+    const posted = await session.post(withToken(structured, session.settings.token), JSON.stringify(newEvent()), url);
     const status = posted.answer?.status ?? 0;
     if (status >= 200 && status < 300) {
       return session.passed(

@@ -5,7 +5,7 @@ import { callbackCases } from './callback-cases.js';
 import { consentCases } from './consent-cases.js';
 import { deliveryCases } from './delivery-cases.js';
 import { requestCases } from './request-cases.js';
-import { openSession, type Session, type SessionSettings } from './session.js';
+import { Session, type SessionSettings } from './session.js';
 
 export interface ReceiverRun extends Omit<SessionSettings, 'signal'> {
   cases: readonly Case[];
@@ -28,7 +28,7 @@ export async function runReceiver(run: ReceiverRun): Promise<CaseResult[]> {
   // Requests that are sent at once all listen to it.
   setMaxListeners(0, over.signal);
   const timer = Number.isFinite(run.deadlineMs) ? setTimeout(() => over.abort(), run.deadlineMs) : undefined;
-  const session = openSession({ ...run, signal: over.signal });
+  const session = new Session({ ...run, signal: over.signal });
   try {
     const results = new Map<Case, CaseResult>();
     // After a burst, a receiver refuses what it would accept.

@@ -54,86 +54,97 @@ export interface CallbackAttempt {
   isCalled: boolean;
 }
 
-export interface Session extends SessionSettings {
-  /** The allowed one, as far as known. */
-  origin: string;
-  isOriginNamed: boolean;
-  /** How many requests the target got. */
-  requests(): number;
-  send(request: WireRequest): Promise<Exchange>;
-  offer(host: CallbackHost, ...settings: Parameters<CallbackHost['offer']>): Offer;
-  handshake(asked?: Handshake): Promise<Exchange>;
-  /** The allowed origin, with a rate. Asked once for all cases, as the next three are. */
-  consent(): Promise<Exchange>;
-  /** No receiver allows it by name. */
-  deniedOrigin: string;
-  denied(): Promise<Exchange>;
-  /** The allowed origin, with a callback; undefined if no callback can be offered. */
-  byCallback(): Promise<CallbackAttempt | undefined>;
-  /** One event. */
-  delivery(): Promise<Exchange>;
-  post(headers: Headers, body: string, url?: string): Promise<Exchange>;
-  passed: Conclude;
-  failed: Conclude;
-  notEvaluable: Conclude;
-}
-
 type Conclude = (detail: string, ...evidence: Exchange[]) => Finding;
 
 /** Every request to one target, and what the cases share. Throws an Error if cases would send too many requests. */
-export function openSession(settings: SessionSettings): Session {
-  const { sink, rate, token, signal, callbacks, callMs } = settings;
-  const origin = settings.origin ?? anyOrigin;
-  const deniedOrigin = `denied-${randomBytes(4).toString('hex')}.attacker.test`;
-  const secrets = [token ?? '', ...queryValues(sink)];
-  let requests = 0;
+export class Session {
+  readonly settings: SessionSettings;
+  /** The allowed one, as far as known. */
+  readonly origin: string;
+  /** No receiver allows it by name. */
+  readonly deniedOrigin = `denied-${randomBytes(4).toString('hex')}.attacker.test`;
+  readonly passed = this.#conclude('passed');
+  readonly failed = this.#conclude('failed');
+  readonly notEvaluable = this.#conclude('not_evaluable');
+  /** The allowed origin, with a rate. Asked once for all cases, as the next three are. */
+  readonly consent = once(() => this.handshake());
+  readonly denied = once(() => this.handshake({ origin: this.deniedOrigin }));
+  /** The allowed origin, with a callback; undefined if no callback can be offered. */
+  readonly byCallback = once(() => this.#offerCallback());
+  /** One event. */
+  readonly delivery = once(() => this.post(withToken(structured, this.settings.token), JSON.stringify(newEvent())));
+  readonly #secrets: string[];
+  #requests = 0;
 
-  async function send(request: WireRequest): Promise<Exchange> {
-    requests += 1;
-    if (requests > maxRequests && !settings.burst) {
-      throw new Error(`The kit would send more than ${maxRequests} requests to the target.`);
-    }
-    return exchange(request, settings);
+  constructor(settings: SessionSettings) {
+    this.settings = settings;
+    this.origin = settings.origin ?? anyOrigin;
+    this.#secrets = [settings.token ?? '', ...queryValues(settings.sink)];
   }
 
-  function handshake(asked: Handshake = {}): Promise<Exchange> {
-    const { named = (name: string) => name, more = [], callback, framing, url = sink } = asked;
-    const wanted = 'rate' in asked ? asked.rate : rate;
+  get isOriginNamed(): boolean {
+    return this.settings.origin !== undefined;
+  }
+
+  /** How many requests the target got. */
+  requests(): number {
+    return this.#requests;
+  }
+
+  async send(request: WireRequest): Promise<Exchange> {
+    this.#requests += 1;
+    if (this.#requests > maxRequests && !this.settings.burst) {
+      throw new Error(`The kit would send more than ${maxRequests} requests to the target.`);
+    }
+    return exchange(request, this.settings);
+  }
+
+  handshake(asked: Handshake = {}): Promise<Exchange> {
+    const { named = (name: string) => name, more = [], callback, framing, url = this.settings.sink } = asked;
+    const rate = 'rate' in asked ? asked.rate : this.settings.rate;
     const headers = [
-      ['WebHook-Request-Origin', asked.origin ?? origin],
-      ...(wanted === undefined ? [] : [['WebHook-Request-Rate', String(wanted)]]),
+      ['WebHook-Request-Origin', asked.origin ?? this.origin],
+      ...(rate === undefined ? [] : [['WebHook-Request-Rate', String(rate)]]),
       ...(callback === undefined ? [] : [['WebHook-Request-Callback', callback]]),
       ...more,
     ].map(([name = '', value = '']) => [named(name), value] as const);
-    return send({ method: 'OPTIONS', url, headers, framing });
+    return this.send({ method: 'OPTIONS', url, headers, framing });
+  }
+
+  post(headers: Headers, body: string, url = this.settings.sink): Promise<Exchange> {
+    return this.send({ method: 'POST', url, body, headers: [['WebHook-Request-Origin', this.origin], ...headers] });
   }
 
   /** The key in the URL is not for reports. */
-  const offerOf: Session['offer'] = (host, ...settings) => {
+  offer(host: CallbackHost, ...settings: Parameters<CallbackHost['offer']>): Offer {
     const offer = host.offer(...settings);
-    secrets.push(offer.key);
+    this.#secrets.push(offer.key);
     return offer;
-  };
-
-  async function tryCallback(scheme: 'https' | 'http', host: CallbackHost): Promise<CallbackAttempt> {
-    const offer = offerOf(host, scheme);
-    const answer = await handshake({ callback: offer.url });
-    const isDecided = consentOf(answer, origin) !== undefined || answer.answer === undefined;
-    return {
-      exchange: answer,
-      offer,
-      isCalled: isDecided ? offer.calls.length > 0 : await offer.called(callMs, signal),
-    };
   }
 
-  const event = () => JSON.stringify(newEvent());
-  const post: Session['post'] = (headers, body, url = sink) =>
-    send({ method: 'POST', url, body, headers: [['WebHook-Request-Origin', origin], ...headers] });
+  async #offerCallback(): Promise<CallbackAttempt | undefined> {
+    const { callbacks, signal } = this.settings;
+    if (callbacks === undefined || signal.aborted) return undefined;
+    const attempt = await this.#tryCallback('https', callbacks);
+    // A target that doesn't trust the certificate of the kit may take a URL without TLS.
+    return attempt.isCalled || callbacks.tlsFailure() === undefined ? attempt : this.#tryCallback('http', callbacks);
+  }
 
-  const hide = (text: string) => hideSecrets(text.replaceAll(targetOf(sink), hideQuery(targetOf(sink))), secrets);
-  const conclude =
-    (outcome: Finding['outcome']): Conclude =>
-    (detail, ...evidence) => ({
+  async #tryCallback(scheme: 'https' | 'http', host: CallbackHost): Promise<CallbackAttempt> {
+    const { callMs, signal } = this.settings;
+    const offer = this.offer(host, scheme);
+    const answer = await this.handshake({ callback: offer.url });
+    const isDecided = consentOf(answer, this.origin) !== undefined || answer.answer === undefined;
+    const isCalled = isDecided ? offer.calls.length > 0 : await offer.called(callMs, signal);
+    return { exchange: answer, offer, isCalled };
+  }
+
+  #conclude(outcome: Finding['outcome']): Conclude {
+    const hide = (text: string) => {
+      const target = targetOf(this.settings.sink);
+      return hideSecrets(text.replaceAll(target, hideQuery(target)), this.#secrets);
+    };
+    return (detail, ...evidence) => ({
       outcome,
       detail: hide(detail),
       evidence: evidence.map(({ asked, answered }) => ({
@@ -141,30 +152,7 @@ export function openSession(settings: SessionSettings): Session {
         answered: answered === undefined ? undefined : hide(answered),
       })),
     });
-
-  return {
-    ...settings,
-    origin,
-    isOriginNamed: settings.origin !== undefined,
-    requests: () => requests,
-    send,
-    offer: offerOf,
-    handshake,
-    consent: once(() => handshake()),
-    deniedOrigin,
-    denied: once(() => handshake({ origin: deniedOrigin })),
-    byCallback: once(async () => {
-      if (callbacks === undefined || signal.aborted) return undefined;
-      const attempt = await tryCallback('https', callbacks);
-      // A target that doesn't trust the certificate of the kit may take a URL without TLS.
-      return attempt.isCalled || callbacks.tlsFailure() === undefined ? attempt : tryCallback('http', callbacks);
-    }),
-    delivery: once(() => post(withToken(structured, token), event())),
-    post,
-    passed: conclude('passed'),
-    failed: conclude('failed'),
-    notEvaluable: conclude('not_evaluable'),
-  };
+  }
 }
 
 export const structured: Headers = [['Content-Type', 'application/cloudevents+json; charset=utf-8']];
