@@ -54,19 +54,14 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
         const { result } = await pglite.transaction((sql) => inTransaction(sqlOn(runOn(sql)), work));
         return result;
       }),
-    query: async <Row>(text: string, values?: unknown[]) => (await pglite.query<Row>(text, values)).rows,
+    query: queryOn(pglite),
     snapshot: (work) =>
       pglite.transaction((sql) => {
-        const query: Query = async <Row>(text: string, values?: unknown[]) => (await sql.query<Row>(text, values)).rows;
+        const query = queryOn(sql);
         return work({ query, stream: streamBy(query) });
       }),
     exclusively: (work) =>
-      pglite.transaction((sql) =>
-        work({
-          query: async <Row>(text: string, values?: unknown[]) => (await sql.query<Row>(text, values)).rows,
-          execute: (statements) => sql.exec(statements),
-        }),
-      ),
+      pglite.transaction((sql) => work({ query: queryOn(sql), execute: (statements) => sql.exec(statements) })),
     tidy: () => tidy(pglite, folder),
     refusesWrites: () => (isFull ? diskFull : undefined),
     close: async () => {
@@ -94,20 +89,20 @@ async function makeIfMissing(folder: string): Promise<void> {
   await rename(unfinished, folder);
 }
 
-interface EmbeddedConnection {
-  query: (text: string, values: unknown[]) => Promise<{ rows: unknown[]; affectedRows?: number }>;
+interface Connection {
+  query: <Row>(text: string, values?: unknown[]) => Promise<{ rows: Row[]; affectedRows?: number }>;
+  exec: (statements: string) => Promise<unknown>;
 }
 
-function runOn(connection: EmbeddedConnection): Run {
+function queryOn(connection: Pick<Connection, 'query'>): Query {
+  return async <Row>(text: string, values?: unknown[]) => (await connection.query<Row>(text, values)).rows;
+}
+
+function runOn(connection: Pick<Connection, 'query'>): Run {
   return async (text, values) => {
     const { rows, affectedRows } = await connection.query(text, values);
     return { rows, rowCount: affectedRows ?? 0 };
   };
-}
-
-interface Embedded {
-  query: <Row>(statement: string) => Promise<{ rows: Row[] }>;
-  exec: (statement: string) => Promise<unknown>;
 }
 
 /** Tables with more dead rows than a server accepts by default (autovacuum_vacuum_scale_factor). */
@@ -121,7 +116,7 @@ const tablesDue = `
  * space forever, and the write-ahead log grows until the process ends. Does nothing while the disk is nearly full,
  * because a vacuum needs space itself: at most the size of the table, in the log.
  */
-async function tidy(database: Embedded, folder: string): Promise<void> {
+async function tidy(database: Connection, folder: string): Promise<void> {
   const checkpoint = async () => {
     if (await hasRoom(folder)) await database.exec('checkpoint');
   };
