@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals';
-import { language, t, announce } from '../app/text.js';
+import { language, t, announce, formatNumber } from '../app/text.js';
 import type { Schemas } from '../app/api.js';
 import { commonTexts } from '../texts/common.js';
+import { grantsTexts } from '../texts/grants.js';
 
 const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 15_000);
@@ -68,4 +69,10 @@ export function Copyable({ text, label }: { text: string; label: string }) {
       )}
     </div>
   );
+}
+
+/** Requests per minute, in the language of the console. */
+export function rateText(rate: Schemas['Rate'] | undefined): string {
+  if (rate === undefined) return '';
+  return rate === '*' ? t(grantsTexts.noLimit) : formatNumber(rate);
 }

@@ -12,9 +12,8 @@ import { languages, textIn } from '../../base/texts/text.js';
 import { frame, framePolicy } from './frame.js';
 import { createConsoleIssuers, type ConsoleIssuer } from './console-issuers.js';
 import { guideIndex, guidePage, loadGuides } from './guides.js';
-import { landingJson, landingPage, type LandingSettings } from './landing.js';
+import { landingJson, landingPage, type LandingSettings, tokenMarkup, type TokenSources } from './landing.js';
 import type { Reference } from './reference.js';
-import { tokenMarkup, type TokenSources } from './token.js';
 
 type PageSettings = Omit<LandingSettings, 'guides'> & { consoleIssuers: () => Promise<ConsoleIssuer[]> };
 

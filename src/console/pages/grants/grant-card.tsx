@@ -8,8 +8,7 @@ import { Confirm } from '../../ui/dialog.js';
 import { Loaded, TextField, ReferenceField } from '../../ui/form.js';
 import type { ComponentChildren } from 'preact';
 import { isAdmin } from '../../app/session.js';
-import { StatusBadge, Time } from '../../ui/value.js';
-import { rateText } from '../origins/rate-text.js';
+import { StatusBadge, Time, rateText } from '../../ui/value.js';
 
 interface ChangeProps {
   grant: Schemas['Grant'];

@@ -7,9 +7,8 @@ import { t, announce } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
 import { ProblemView, Loaded, TextField, SelectField, ReferenceField } from '../../ui/form.js';
-import { StatusBadge, Time } from '../../ui/value.js';
+import { StatusBadge, Time, rateText } from '../../ui/value.js';
 import { Table } from '../../ui/table.js';
-import { rateText } from '../origins/rate-text.js';
 import { GrantCard } from './grant-card.js';
 
 type Grant = Schemas['Grant'];

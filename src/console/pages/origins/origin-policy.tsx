@@ -1,4 +1,4 @@
-import type { Problem, Schemas } from '../../app/api.js';
+import { type Problem, type Schemas, api } from '../../app/api.js';
 import { formatNumber, language, t, type Text } from '../../app/text.js';
 import { policySentences as say, policyTexts } from '../../texts/origins.js';
 import { Field } from '../../ui/form.js';
@@ -129,4 +129,18 @@ export function PolicyFields({
       })}
     </>
   );
+}
+
+/** An origin with its version, for `If-Match`. */
+export interface Versioned {
+  origin: Schemas['Origin'];
+  etag: string;
+}
+
+export async function readOrigin(name: string, signal?: AbortSignal): Promise<Versioned> {
+  const { data, etag = '' } = await api.GET('/origins/{name}', {
+    params: { path: { name } },
+    ...(signal && { signal }),
+  });
+  return { origin: data, etag };
 }

@@ -6,7 +6,7 @@ import { href } from '../../app/route.js';
 import { originsTexts as texts } from '../../texts/origins.js';
 import { ProblemView, Field, ReferenceField, referenceHeader, FormButtons } from '../../ui/form.js';
 import { Table } from '../../ui/table.js';
-import { readOrigin, type Versioned } from './read-origin.js';
+import { readOrigin, type Versioned } from './origin-policy.js';
 
 type Rules = Schemas['SubscriptionRule'][];
 

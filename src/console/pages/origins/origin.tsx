@@ -6,11 +6,9 @@ import { go, href } from '../../app/route.js';
 import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
 import { Confirm } from '../../ui/dialog.js';
 import { ProblemView, Loaded, ReferenceField, referenceHeader, FormButtons } from '../../ui/form.js';
-import { readOrigin, type Versioned } from './read-origin.js';
-import { Time } from '../../ui/value.js';
-import { LiftBlock } from '../blocks/block-effect.js';
-import { commonTexts } from '../../texts/common.js';
 import {
+  readOrigin,
+  type Versioned,
   changesOf,
   type Member,
   members,
@@ -19,6 +17,9 @@ import {
   policyPointers,
   typedOf,
 } from './origin-policy.js';
+import { Time } from '../../ui/value.js';
+import { LiftBlock } from '../blocks/block-effect.js';
+import { commonTexts } from '../../texts/common.js';
 import { isAdmin } from '../../app/session.js';
 import { OriginRules } from './origin-rules.js';
 

@@ -4,9 +4,8 @@ import { isAdmin, isSender } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
 import { playgroundTexts as texts } from '../../texts/playground.js';
 import { Table } from '../../ui/table.js';
-import { Time } from '../../ui/value.js';
+import { Time, rateText } from '../../ui/value.js';
 import type { EventMembers } from './playground-event.js';
-import { rateText } from '../origins/rate-text.js';
 
 /** What the part of a subscription at a pointer asks of an event. */
 interface Condition {
