@@ -1,6 +1,7 @@
 import { RegistryError } from '../../base/errors.js';
 import { Prisma } from '../storage/generated/client.js';
 import type { Sql } from '../storage/database.js';
+import { recordset } from '../storage/rows.js';
 import { blockTexts } from '../../base/texts/blocks.js';
 import type { BlockKind } from './block.js';
 
@@ -21,17 +22,14 @@ interface FoundBlock {
 /** The first block that stops each of them, in their order. */
 export async function findBlocks(sql: Sql, targets: readonly BlockTarget[]): Promise<Array<FoundBlock | undefined>> {
   if (targets.length === 0) return [];
-  const columns = targets.map(({ tenant, origin, sink, subscriber }, place) => {
-    return { place, tenant, origin, sink, subscriber };
-  });
-  const rows = await sql.$queryRaw<Array<FoundBlock & { place: number }>>`
-    select distinct on (t.place) t.place, b.kind, b.value, b.reason
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
-      as t (place int, tenant text, origin text, sink text, subscriber text)
+  const rows = targets.map(({ tenant, origin, sink, subscriber }) => ({ tenant, origin, sink, subscriber }));
+  const blocks = await sql.$queryRaw<Array<FoundBlock & { place: number }>>`
+    select distinct on (t.ordinality) t.ordinality::int - 1 as place, b.kind, b.value, b.reason
+    from ${recordset('subscription', rows)} with ordinality t
     join block b on b.tenant in (t.tenant, '*')
       and (blocks_pair(b.kind, b.value, t.origin, t.sink, ${addressOf(Prisma.sql`t`)}) or (b.kind = 'subscriber' and b.value = t.subscriber))
-    order by t.place, b.id`;
-  const found = new Map(rows.map((row) => [row.place, row]));
+    order by t.ordinality, b.id`;
+  const found = new Map(blocks.map((block) => [block.place, block]));
   return targets.map((_, place) => found.get(place));
 }
 

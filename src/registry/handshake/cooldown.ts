@@ -1,6 +1,7 @@
 import type { Pair } from '../../consent/grant.js';
 import { Prisma } from '../storage/generated/client.js';
 import type { Sql } from '../storage/database.js';
+import { insertRows, recordsetOfPairs } from '../storage/rows.js';
 
 /**
  * A webhook that returns 429 or 503 with Retry-After to a handshake cools down until then: no handshake of that pair is
@@ -17,7 +18,6 @@ export async function recordCooldowns(
   answered: ReadonlyArray<Pair & { ms: number }>,
   now: Date,
 ): Promise<void> {
-  const columns = (entries: readonly object[]) => JSON.stringify(entries);
   const over = answered.filter(({ ms }) => ms === 0);
   const begun = answered.filter(({ ms }) => ms > 0);
   if (over.length > 0) {
@@ -25,23 +25,22 @@ export async function recordCooldowns(
     await sql.$executeRaw`
       delete from cooldown where (tenant, origin, sink) in (
         select c.tenant, c.origin, c.sink
-        from jsonb_to_recordset(${columns(over)}::jsonb) as p (tenant text, origin text, sink text)
+        from ${recordsetOfPairs(over)} p
         join cooldown c on c.tenant = p.tenant and c.origin = p.origin and c.sink = p.sink
         for update of c skip locked)`;
   }
   if (begun.length > 0) {
-    const rows = begun.map((each) => ({ ...each, until: new Date(now.getTime() + each.ms) }));
+    const rows = begun.map(({ tenant, origin, sink, ms }) => {
+      return { tenant, origin, sink, until: new Date(now.getTime() + ms) };
+    });
     await sql.$executeRaw`
-      insert into cooldown (tenant, origin, sink, until)
-      select tenant, origin, sink, until
-      from jsonb_to_recordset(${columns(rows)}::jsonb) as p (tenant text, origin text, sink text, until timestamptz)
-      order by tenant, origin, sink
+      ${insertRows('cooldown', rows)} order by tenant, origin, sink
       on conflict (tenant, origin, sink) do update set until = excluded.until`;
     // A transaction that has one of these locked is closing or claiming it.
     await sql.$executeRaw`
       with waiting as materialized (
         select h.id, c.until
-        from jsonb_to_recordset(${columns(begun)}::jsonb) as p (tenant text, origin text, sink text)
+        from ${recordsetOfPairs(begun)} p
         join cooldown c on c.tenant = p.tenant and c.origin = p.origin and c.sink = p.sink
         join handshake h on h.tenant = p.tenant and h.origin = p.origin and h.sink = p.sink
         where h.state = 'due' and h.dueat < c.until

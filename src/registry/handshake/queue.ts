@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pair } from '../../consent/grant.js';
 import { type Database, type Sql, databaseTime, lockRegistry } from '../storage/database.js';
+import { bytesAsText, insertRows, recordset, updateRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
 import { choose, isWanted, lagSeconds, type Candidate, type Places } from './choose.js';
 import { cooldownOf } from './cooldown.js';
@@ -65,25 +66,20 @@ export class Queue {
     const leaseMs = leaseSecondsFor(this.#settings.deadlineMs) * 1_000;
     const members = rows.map(({ id, askedrate, attempts, dueat, verdict }) => {
       const heldMs = held.get(id);
-      return heldMs === undefined
-        ? {
-            id,
-            askedrate,
-            state: 'asking',
-            verdict,
-            dueat,
-            lease,
-            leaseduntil: after(now, leaseMs),
-            attempts: attempts + 1,
-          }
-        : { id, askedrate, state: 'due', verdict: 'held_by_budget', dueat: after(now, heldMs), attempts };
+      const move =
+        heldMs === undefined
+          ? { state: 'asking', verdict, dueat, lease, leaseduntil: after(now, leaseMs), attempts: attempts + 1 }
+          : {
+              state: 'due',
+              verdict: 'held_by_budget',
+              dueat: after(now, heldMs),
+              lease: null,
+              leaseduntil: null,
+              attempts,
+            };
+      return { id, requestedrate: askedrate, ...move };
     });
-    await sql.$executeRaw`
-      update handshake h set requestedrate = m.askedrate, state = m.state, verdict = m.verdict, dueat = m.dueat,
-        lease = m.lease, leaseduntil = m.leaseduntil, attempts = m.attempts
-      from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as m (id uuid, askedrate int, state text, verdict text,
-        dueat timestamptz, lease uuid, leaseduntil timestamptz, attempts int)
-      where h.id = m.id`;
+    await sql.$executeRaw`${updateRows('handshake', ['id'], members)}`;
     const admitted = rows.filter(({ id }) => !held.has(id));
     const claims = admitted.map((row) => ({
       claim: claimOf(row, lease),
@@ -142,24 +138,15 @@ export class Queue {
     const prepared = claims.map(({ claim, number, callbackUrl }) => {
       return { claim, number, ...prepareAttempt(claim, callbackUrl) };
     });
-    const columns = prepared.map(({ claim, number, recorded, callbackKeyHash }) => ({
+    const expiresAt = after(now, this.#settings.callbackSeconds * 1_000);
+    const rows = prepared.map(({ claim, number, recorded, callbackKeyHash }) => ({
       handshake: claim.id,
       number,
       requestheaders: recorded,
-      ...(callbackKeyHash === undefined
-        ? {}
-        : {
-            keyhash: Buffer.from(callbackKeyHash).toString('hex'),
-            expiresat: after(now, this.#settings.callbackSeconds * 1_000),
-          }),
+      callbackkeyhash: callbackKeyHash && bytesAsText(callbackKeyHash),
+      callbackexpiresat: callbackKeyHash && expiresAt,
     }));
-    if (columns.length > 0) {
-      await sql.$executeRaw`
-        insert into attempt (handshake, number, requestheaders, callbackkeyhash, callbackexpiresat)
-        select handshake, number, requestheaders, decode(keyhash, 'hex'), expiresat
-        from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
-          as a (handshake uuid, number int, requestheaders jsonb, keyhash text, expiresat timestamptz)`;
-    }
+    if (rows.length > 0) await sql.$executeRaw`${insertRows('attempt', rows)}`;
     return prepared.map(({ claim, number, headers, callbackKeyHash }) => {
       const attempt: BegunAttempt = { number, callbackOffered: callbackKeyHash !== undefined, headers };
       return { claim, attempt };
@@ -176,7 +163,7 @@ export async function enqueue(sql: Sql, questions: readonly Question[]): Promise
       and origin = any (${each(({ origin }) => origin)}::text[]) and sink = any (${each(({ sink }) => sink)}::text[])`;
   const keyOf = ({ tenant, origin, sink }: Pair) => JSON.stringify([tenant, origin, sink]);
   const untils = new Map(cooldowns.map((row) => [keyOf(row), row.until]));
-  const columns = questions.map((question) => ({
+  const rows = questions.map((question) => ({
     id: question.id,
     tenant: question.tenant,
     origin: question.origin,
@@ -188,17 +175,15 @@ export async function enqueue(sql: Sql, questions: readonly Question[]): Promise
     startedby: question.startedBy,
     requestedrate: question.requestedRate,
     traceparent: question.traceparent,
-    until: untils.get(keyOf(question)),
+    dueat: untils.get(keyOf(question)),
   }));
   await sql.$executeRaw`
     insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
       traceparent, state, dueat)
     select id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate, traceparent, 'due',
       -- A column of milliseconds would round up.
-      greatest(date_trunc('milliseconds', now()), until)
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as q (id uuid, tenant text, origin text, sink text,
-      sinkhost text, subscription uuid, generation int, reason text, startedby text, requestedrate int, traceparent text,
-      until timestamptz)`;
+      greatest(date_trunc('milliseconds', now()), dueat)
+    from ${recordset('handshake', rows)} q`;
 }
 
 function claimOf(row: Candidate, lease: string): Claim {

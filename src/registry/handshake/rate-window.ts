@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { getDomain } from 'tldts';
 import { type Database, type Sql, databaseTime, lockRegistry } from '../storage/database.js';
+import { insertRows } from '../storage/rows.js';
 
 interface AdmittedQuestion {
   id: string;
@@ -93,12 +94,10 @@ async function admitAll(
     if (full !== undefined) held.set(id, Math.max(full, leastWaitMs));
     else for (const window of windows) counterOf(window).take();
   }
-  const columns = [...counters].flatMap(([key, places]) => places.changed().map((columns) => ({ key, ...columns })));
-  if (columns.length > 0) {
+  const changed = [...counters].flatMap(([key, places]) => places.changed().map((columns) => ({ key, ...columns })));
+  if (changed.length > 0) {
     await sql.$executeRaw`
-      insert into rate_window (key, taken, until)
-      select key, taken, until
-      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as w (key text, taken jsonb, until timestamptz)
+      ${insertRows('rate_window', changed)}
       on conflict (key) do update set taken = excluded.taken, until = excluded.until`;
   }
   return held;

@@ -6,6 +6,7 @@ import type { Origin } from '../../consent/origin.js';
 import { originOf } from '../origins/columns.js';
 import { createBatcher } from '../storage/batch.js';
 import { type Database, type Sql, databaseTime, service, type Transaction } from '../storage/database.js';
+import { recordsetOfPairs, updateRows } from '../storage/rows.js';
 import { Prisma, type grant as GrantRow, type origin as OriginRow } from '../storage/generated/client.js';
 import { answerColumns } from './attempt.js';
 import { recordCooldowns } from './cooldown.js';
@@ -104,10 +105,8 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
     for (const { claim, judgement } of turnedDown) {
       ends.set(claim.id, { state: 'refused', verdict: revoked.has(claim.id) ? 'revoked' : judgement.verdict });
     }
-    const columns = turnedDown.map(({ claim: { id } }) => ({ id, verdict: ends.get(id)?.verdict }));
-    await tx.sql.$executeRaw`
-      update handshake h set state = 'refused', verdict = r.verdict
-      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as r (id uuid, verdict text) where h.id = r.id`;
+    const refused = turnedDown.map(({ claim: { id } }) => ({ id, state: 'refused', verdict: ends.get(id)?.verdict }));
+    await tx.sql.$executeRaw`${updateRows('handshake', ['id'], refused)}`;
     return ends;
   }
 }
@@ -131,16 +130,12 @@ async function judgeAll(sql: Sql, answered: readonly AttemptReply[]): Promise<Ju
 
 /** Recorded even if another process owns the handshake by now. */
 async function recordAnswers(sql: Sql, judged: readonly JudgedReply[]): Promise<void> {
-  const columns = judged.map(({ claim, attempt, reply, judgement }) => ({
+  const rows = judged.map(({ claim, attempt, reply, judgement }) => ({
     handshake: claim.id,
     ...answerColumns(attempt, reply, judgement),
   }));
   await sql.$executeRaw`
-    update attempt a set finishedat = now(), verdict = r.verdict, warnings = r.warnings, status = r.status,
-      answerheaders = r.answerheaders, remoteaddress = r.remoteaddress, timing = r.timing
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as r (handshake uuid, number int, verdict text,
-      warnings text[], status int, answerheaders jsonb, remoteaddress text, timing jsonb)
-    where a.handshake = r.handshake and a.number = r.number and a.finishedat is null`;
+    ${updateRows('attempt', ['handshake', 'number'], rows, Prisma.sql`, finishedat = now()`)} and t.finishedat is null`;
 }
 
 /** Adds what decides the move after a response without consent; drops those whose origin was removed. */
@@ -193,9 +188,8 @@ async function readAttempts(sql: Sql, judged: readonly JudgedReply[]) {
 async function readRenewed(sql: Sql, judged: readonly JudgedReply[]): Promise<Map<string, Grant>> {
   const renewals = judged.map(({ claim }) => claim).filter(({ reason }) => reason === 'renewal');
   if (renewals.length === 0) return new Map();
-  const columns = renewals.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
   const rows = await sql.$queryRaw<GrantRow[]>`
-    select g.* from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
+    select g.* from ${recordsetOfPairs(renewals)} p
     join "grant" g on g.origin = p.origin and g.sink = p.sink and g.tenant = p.tenant
     where g.state = 'live' and g.expiresat > now()`;
   return new Map(rows.map((row) => [keyOfPair(row), grantMembers.read(row)]));

@@ -86,7 +86,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const before = await lockOrigin(sql, actor.tenant, name);
           const policy = policyFor(before);
           const [row] = await sql.$queryRaw<[OriginRow]>`
-            ${updateRows('origin', 'name', [{ name, ...policyMembers.write(policy) }], written)} returning t.*`;
+            ${updateRows('origin', ['name'], [{ name, ...policyMembers.write(policy) }], written)} returning t.*`;
           record(tx, actor, 'origin.replaced', name, { before, after: policy });
           return originOf(row);
         }),

@@ -105,8 +105,7 @@ async function store(query: Database['query'], minutes: readonly Row[]): Promise
   await query(
     `insert into statistic as present (tenant, step, startsat, origin, kind, code, count)
      select tenant, step, startsat, origin, kind, code, count
-     from jsonb_to_recordset($1::jsonb) as r (
-       tenant text, step text, startsat timestamptz, origin text, kind text, code text, count bigint)
+     from jsonb_populate_recordset(null::statistic, $1::jsonb)
      order by tenant collate "C", step collate "C", startsat, origin collate "C", kind collate "C", code collate "C"
      on conflict (tenant, step, startsat, origin, kind, code) do update set count = present.count + excluded.count`,
     [JSON.stringify([...columns.values()])],

@@ -43,15 +43,18 @@ export function insertRows<Name extends Table>(table: Name, rows: ReadonlyArray<
  */
 export function updateRows<Name extends Table>(
   table: Name,
-  key: keyof Row<Name> & string,
+  key: ReadonlyArray<keyof Row<Name> & string>,
   rows: ReadonlyArray<Row<Name>>,
   also = Prisma.empty,
 ): Prisma.Sql {
-  const columns = columnsOf(rows).filter((column) => column !== key);
+  const columns = columnsOf(rows).filter((column) => !(key as readonly string[]).includes(column));
   const assignments = Prisma.join(columns.map((column) => Prisma.sql`${named(column)} = r.${named(column)}`));
   return Prisma.sql`
     update ${named(table)} t set ${assignments} ${also} from ${recordset(table, rows)} r
-    where t.${named(key)} = r.${named(key)}`;
+    where ${Prisma.join(
+      key.map((column) => Prisma.sql`t.${named(column)} = r.${named(column)}`),
+      ' and ',
+    )}`;
 }
 
 /** What every change of a row with a version does; for `updateRows`. */

@@ -199,7 +199,7 @@ async function apply(
   if (plan.locksPairs) await lockPairs(sql, [present, moved]);
   const copied = Prisma.sql`, previouscredential = t.sinkcredential, previousinfo = t.credentialinfo`;
   const also = plan.overlaps ? Prisma.sql`${written} ${copied}` : written;
-  await sql.$executeRaw`${updateRows('subscription', 'id', [plan.row], also)}`;
+  await sql.$executeRaw`${updateRows('subscription', ['id'], [plan.row], also)}`;
   if (plan.isOtherPair) {
     await closeHandshakesOf(sql, id);
     await releasePairs(tx, actor, [present]);
