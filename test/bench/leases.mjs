@@ -1,11 +1,11 @@
-// What leases cost: the function that gives them, on one Postgres with fsync on, against bare statements in the same
-// run. For many pairs (each asker has its own), and for one pair that all ask about, whose row is locked for each lease.
+// What leases cost: a process that gives them, on one Postgres with fsync on, against bare statements in the same run.
+// For many pairs (each asker has its own), and for one pair that all ask about, whose row every lease changes.
 //
 //   npm run bench:leases -- [--seconds N] [--clients N]
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import { openDatabase } from '../../dist/registry/storage/open-database.js';
+import { Leases } from '../../dist/registry/deliveries/lease.js';
 import { migrate } from '../../dist/registry/storage/migrate.js';
 import { withHarness } from './harness.mjs';
 import { percentile } from './measure.mjs';
@@ -34,20 +34,13 @@ await withHarness({ settings: [] }, async ({ url }) => {
     ),
   );
 
-  /** Statements in a second, and milliseconds at the median and at the 99th percentile. */
-  async function run(text, valuesOf) {
-    const connections = await Promise.all(
-      Array.from({ length: clients }, async () => {
-        const connection = new pg.Client({ connectionString: url });
-        await connection.connect();
-        return connection;
-      }),
-    );
+  /** Calls in a second, and milliseconds at the median and at the 99th percentile. */
+  async function run(call) {
     const times = [];
-    const work = async (connection, client, endAt, isCounted) => {
+    const work = async (client, endAt, isCounted) => {
       for (let turn = 0; performance.now() < endAt; turn += 1) {
         const startedAt = performance.now();
-        await connection.query({ name: 'statement', text, values: valuesOf(client, turn) });
+        await call(client, turn);
         if (isCounted) times.push(performance.now() - startedAt);
       }
     };
@@ -56,25 +49,28 @@ await withHarness({ settings: [] }, async ({ url }) => {
       [seconds, true],
     ]) {
       const endAt = performance.now() + length * 1_000;
-      await Promise.all(connections.map((connection, client) => work(connection, client, endAt, isCounted)));
+      await Promise.all(Array.from({ length: clients }, (_, client) => work(client, endAt, isCounted)));
     }
-    await Promise.all(connections.map((connection) => connection.end()));
     return { rate: times.length / seconds, p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
   }
 
-  const take = `select * from take_lease('t', '${origin}', $1, $2, $3::integer, $4::text[], $5::integer[])`;
-  const sink = (number) => `https://webhook.example.com/${number}`;
+  const leases = new Leases(database);
+  const take = (client, number) => {
+    const sink = `https://webhook.example.com/${number}`;
+    return leases.take({ tenant: 't', origin, sink, instance: `i${client}`, requests: 10, returns: [] });
+  };
+  const update = (number) => database.query('update bare set n = n + 1 where id = $1', [number]);
   const many = (client, turn) => (client * 61 + turn * 7) % pairs;
   const rows = [
-    ['select by key', 'select n from bare where id = $1', (client, turn) => [many(client, turn)]],
-    ['update by key', 'update bare set n = n + 1 where id = $1', (client, turn) => [many(client, turn)]],
-    ['update of one row by all', 'update bare set n = n + 1 where id = $1', () => [0]],
-    ['lease, many pairs', take, (client, turn) => [sink(many(client, turn)), `i${client}`, 10, [], []]],
-    ['lease, one pair for all', take, (client) => [sink(pairs), `i${client}`, 10, [], []]],
+    ['select by key', (client, turn) => database.query('select n from bare where id = $1', [many(client, turn)])],
+    ['update by key', (client, turn) => update(many(client, turn))],
+    ['update of one row by all', () => update(0)],
+    ['lease, many pairs', (client, turn) => take(client, many(client, turn))],
+    ['lease, one pair for all', (client) => take(client, pairs)],
   ];
   console.log(`${clients} clients, ${pairs} pairs, ${cpus().length} cores, fsync on; each for ${seconds} s`);
-  for (const [name, text, valuesOf] of rows) {
-    const { rate, p50, p99 } = await run(text, valuesOf);
+  for (const [name, call] of rows) {
+    const { rate, p50, p99 } = await run(call);
     console.log(
       `${name.padEnd(26)} ${rate.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`,
     );

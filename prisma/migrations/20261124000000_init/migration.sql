@@ -295,12 +295,12 @@ create table idempotency (
   constraint idempotency_pkey primary key (tenant, subscriber, key)
 );
 
--- What of the rate of a pair was granted in each half second of the last 63.5 s, and how far its queue goes
--- (src/registry/deliveries/lease.ts has the model). One short row for each pair, written in place: no column that changes is
--- indexed.
+-- What of the rate of a pair was leased in each half second of the last 63.5 s, and how far its queue goes
+-- (src/consent/lease.ts has the model). One short row for each pair, written in place: no column that changes is indexed.
 create table lease_pool (
   pair uuid not null,
   tenant text not null,
+  version bigint not null,
   rate bigint not null,
   slot bigint not null,
   slots integer[],
@@ -654,236 +654,30 @@ begin
 end
 $$;
 
--- A share of the rate of a pair for one instance. `handedback` are leases of the same pair and instance, of each of
--- which `unused` requests were not sent; a lease is over once something of it was handed back. `moment` is for tests: a
--- clock that does not turn by itself. `isfirst`: no instance has asked for this pair in this minute before.
-create function take_lease(
-  by_tenant text, for_origin text, for_sink text, by_instance text, wanted integer,
-  handedback text[], unused integer[], moment timestamptz default null,
-  out denial text, out rate text, out granted integer, out lease text, out until timestamptz,
-  out retryafter float8, out held timestamptz, out isfirst boolean
-) language plpgsql as $$
+-- Stores pools and their holders as src/registry/deliveries/lease.ts computed them, and returns the pairs of those stored. Does
+-- not store a pool that another process has written since it was read: one that has another version, or that exists although
+-- it is one of the `created`.
+create function store_leases(pools jsonb, holders jsonb, created uuid[]) returns uuid[] language plpgsql as $$
 declare
-  permit record;
-  pool lease_pool;
-  holder lease_holder;
-  key constant uuid := encode(substr(sha256(convert_to(for_origin || ' ' || for_sink, 'UTF8')), 1, 16), 'hex')::uuid;
-  isnew boolean := false;
-  filled integer[];
-  present bigint;
-  place integer;
-  number bigint;
-  back integer;
-  allback integer := 0;
-  -- Requests: in a minute, in a second, at once, at hand, left in the window; of how many; in the next lease.
-  allowed bigint;
-  pace float8;
-  burst float8;
-  tokens float8;
-  room bigint;
-  sharers integer;
-  need integer;
-  wait float8;
-  fullat timestamptz;
-  -- Which history of the database this is, and when its server last began with what was on the disk.
-  present_history uuid;
-  begunat timestamptz;
+  each lease_pool;
+  stored uuid[] := '{}';
 begin
-  granted := 0;
-  isfirst := false;
-  select * into permit from pair_permission p where p.origin = for_origin and p.sink = for_sink and p.tenant = by_tenant;
-  if not found then denial := 'no_grant'; return; end if;
-  if permit.denial <> 'held' then denial := permit.denial; return; end if;
-  rate := permit.allowedrate;
-  if permit.denial = 'held' then
-    held := permit.helduntil;
-    retryafter := extract(epoch from held - now());
-    return;
-  end if;
-  if rate = '*' then granted := wanted; return; end if;
-
-  select f.epoch into present_history from feed_state f;
-  select * into pool from lease_pool b where b.pair = key for update;
-  if found then
-    -- What a crash of the server loses of this is less than a second, and is made up for below.
-    perform set_config('synchronous_commit', 'off', true);
-  else
-    insert into lease_pool values
-      (key, by_tenant, 0, 0, array_fill(0, array[127]), 0, coalesce(moment, clock_timestamp()), 'epoch', 0, 0, 0, present_history)
-    on conflict do nothing;
-    isnew := found;
-    select * into pool from lease_pool b where b.pair = key for update;
-  end if;
-  -- Not before the lock is held: who waited for it must not write into a slot that has passed.
-  moment := coalesce(moment, clock_timestamp());
-  allowed := least(rate::bigint, 2000000000);
-  pace := allowed / 63.5;
-  burst := greatest(1, ceil(pace * 4));
-  -- Half of it at first: a webhook under steady demand from the beginning would have a hole a minute later.
-  if isnew then pool.tokens := greatest(1, ceil(pace * 2)); end if;
-
-  filled := pool.slots;
-  present := floor(extract(epoch from moment) * 2);
-  isfirst := present / 120 > pool.slot / 120;
-  if present < pool.slot - 4 then
-    -- The clock was put back. What stands in the window stays there, as if it were granted now.
-    place := least(2000000000, (select sum(each) from unnest(filled) each));
-    filled := array_fill(0, array[127]);
-    filled[1 + present % 127] := place;
-    pool.tokensat := moment;
-    pool.lastturn := moment;
-  elsif present >= pool.slot + 127 then
-    filled := array_fill(0, array[127]);
-  else
-    present := greatest(present, pool.slot);
-    for step in 1 .. (present - pool.slot)::integer loop filled[1 + (pool.slot + step) % 127] := 0; end loop;
-  end if;
-  pool.slot := present;
-  place := 1 + present % 127;
-  -- Where one backend crashes, the server begins anew under the same postmaster, and its statistics do as well.
-  select greatest(pg_postmaster_start_time(), w.stats_reset) into begunat from pg_stat_wal w;
-  if not isnew and (pool.history <> present_history or begunat > greatest(pool.tokensat, moment - interval '64 seconds')) then
-    filled[place] := least(2000000000, filled[place] + least(allowed, burst + ceil(pace)));
-    pool.tokens := 0;
-    pool.tokensat := moment;
-    pool.history := present_history;
-  end if;
-
-  select * into holder from lease_holder h where h.pair = key and h.instance = by_instance;
-  if not found then
-    if (select count(*) from lease_holder h where h.pair = key) >= 1000 then
-      -- Names are anybody's to choose. What has not asked for minutes has neither a turn nor anything to hand back.
-      delete from lease_holder h where h.pair = key and h.askedat < moment - interval '5 minutes';
-      if not found then
-        retryafter := 60;
-        return;
-      end if;
-    end if;
-    holder := row(gen_random_uuid(), key, by_instance, 0, array[0, 0, 0, 0], array[0, 0, 0, 0], null, -1, moment);
-    insert into lease_holder select holder.*;
-  end if;
-  for entry in 1 .. coalesce(cardinality(handedback), 0) loop
-    continue when handedback[entry] !~ '^[0-9a-f-]{36}\.[0-9]{1,15}$' or left(handedback[entry], 36) <> holder.id::text;
-    number := substr(handedback[entry], 38)::bigint;
-    continue when number > holder.number or number <= holder.number - 4;
-    continue when holder.leaseslots[1 + number % 4] <= present - 127;
-    back := least(unused[entry], holder.leasecounts[1 + number % 4]);
-    holder.leasecounts[1 + number % 4] := 0;
-    filled[1 + holder.leaseslots[1 + number % 4] % 127] := filled[1 + holder.leaseslots[1 + number % 4] % 127] - back;
-    allback := allback + back;
+  -- A crash of the server loses less than a second of this, which the next lease makes up for. It could not make up for a
+  -- whole pool, of which it knows nothing.
+  if cardinality(created) = 0 then perform set_config('synchronous_commit', 'off', true); end if;
+  -- In one order, so that two processes never wait for each other.
+  for each in select * from jsonb_populate_recordset(null::lease_pool, pools) order by pair loop
+    insert into lease_pool as present values (each.*)
+    on conflict (pair) do update set tenant = each.tenant, version = each.version, rate = each.rate, slot = each.slot,
+      slots = each.slots, tokens = each.tokens, tokensat = each.tokensat, lastturn = each.lastturn, epoch = each.epoch,
+      active = each.active, activebefore = each.activebefore, history = each.history
+    where present.version = each.version - 1 and each.pair <> all (created);
+    if found then stored := stored || each.pair; end if;
   end loop;
-
-  if pool.rate <> allowed then
-    -- Turns that were given out at another pace hold no longer.
-    pool.rate := allowed;
-    pool.lastturn := moment;
-  end if;
-  pool.lastturn := pool.lastturn - make_interval(secs => allback / pace);
-  fullat := pool.tokensat + make_interval(secs => greatest(0, burst - pool.tokens) / pace);
-  tokens := least(burst, allback
-    + least(burst, pool.tokens + pace * greatest(0, extract(epoch from moment - pool.tokensat))));
-  room := allowed - (select sum(each) from unnest(filled) each);
-
-  -- Who asked within some seconds, to divide by.
-  if pool.epoch <> floor(extract(epoch from moment) / 4) then
-    pool.activebefore := case when pool.epoch = floor(extract(epoch from moment) / 4) - 1 then pool.active else 0 end;
-    pool.active := 0;
-    pool.epoch := floor(extract(epoch from moment) / 4);
-  end if;
-  if holder.epoch <> pool.epoch then
-    holder.epoch := pool.epoch;
-    pool.active := pool.active + 1;
-  end if;
-  sharers := greatest(pool.active, pool.activebefore);
-  -- Nobody was here a while ago: others may be about to come.
-  need := least(wanted, greatest(1, ceil(pace * 2 / case when pool.activebefore = 0 then greatest(8, sharers) else sharers end)));
-
-  -- Who has waited for its turn or brings something along, anybody while nobody waits or those who wait let a second pass.
-  if fullat < moment - interval '1 second' then pool.lastturn := least(pool.lastturn, moment); end if;
-  if pool.lastturn <= moment or holder.turn <= moment or allback > 0 then
-    granted := greatest(0, least(wanted, greatest(need, ceil(tokens / sharers)), floor(tokens + 1e-6), room));
-  end if;
-  if granted > 0 or allback > 0 then
-    pool.tokens := tokens - granted;
-    pool.tokensat := moment;
-  end if;
-  if granted > 0 then
-    holder.number := holder.number + 1;
-    holder.leaseslots[1 + holder.number % 4] := present;
-    holder.leasecounts[1 + holder.number % 4] := granted;
-    filled[place] := filled[place] + granted;
-    lease := holder.id || '.' || holder.number;
-    until := moment + interval '2 seconds';
-  end if;
-
-  -- When to ask again: when there is enough for a lease, behind those who wait.
-  wait := greatest(0, (need - tokens + granted) / pace);
-  if room - granted < 1 then
-    back := 0;
-    for step in 1 .. 127 loop
-      back := back + filled[1 + (present + step) % 127];
-      if room - granted + back >= 1 then
-        wait := greatest(wait, (present + step) / 2.0 - extract(epoch from moment));
-        exit;
-      end if;
-    end loop;
-  end if;
-  if granted = 0 and holder.turn > moment then
-    -- It keeps its turn.
-    retryafter := least(extract(epoch from holder.turn - moment), greatest(wait, 60));
-  elsif granted = wanted or (granted > 0 and tokens - granted >= need and room - granted >= need) then
-    holder.turn := null;
-    retryafter := case when tokens - granted >= need and room - granted >= need then 0
-      else greatest(wait, extract(epoch from pool.lastturn - moment)) end;
-  elsif granted = 0 and holder.turn is not null and (room >= 1 or need / pace > 0.5) then
-    -- Its turn came too early. Where many have turns within one slot that is full, they line up anew instead.
-    holder.turn := moment + make_interval(secs => wait);
-    retryafter := wait;
-  else
-    holder.turn := greatest(pool.lastturn + make_interval(secs => need / pace), moment + make_interval(secs => wait));
-    pool.lastturn := holder.turn;
-    retryafter := least(extract(epoch from holder.turn - moment), greatest(wait, 60));
-  end if;
-  retryafter := ceil(retryafter * 1000) / 1000;
-
-  update lease_pool b set tenant = by_tenant, rate = pool.rate, slot = pool.slot, slots = filled, tokens = pool.tokens, tokensat = pool.tokensat,
-    lastturn = pool.lastturn, epoch = pool.epoch, active = pool.active, activebefore = pool.activebefore, history = pool.history
-  where b.pair = key;
-  update lease_holder h set number = holder.number, leaseslots = holder.leaseslots, leasecounts = holder.leasecounts,
-    turn = holder.turn, epoch = holder.epoch, askedat = moment
-  where h.id = holder.id;
-end
-$$;
-
--- Takes back what of a lease was not sent, and says how much; null for a lease that is not known.
-create function hand_back_lease(by_tenant text, lease text, unused integer, moment timestamptz default null)
-returns integer language plpgsql as $$
-declare
-  pool lease_pool;
-  holder lease_holder;
-  number bigint;
-  place integer;
-  back integer;
-begin
-  if lease !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[0-9]{1,15}$' then return null; end if;
-  number := substr(lease, 38)::bigint;
-  place := 1 + number % 4;
-  select b.* into pool from lease_pool b join lease_holder h on h.pair = b.pair
-  where h.id = left(lease, 36)::uuid and b.tenant = by_tenant for update of b;
-  if not found then return null; end if;
-  select * into holder from lease_holder h where h.id = left(lease, 36)::uuid;
-  if number < 1 or number > holder.number then return null; end if;
-  moment := coalesce(moment, clock_timestamp());
-  if number <= holder.number - 4 or holder.leaseslots[place] <= floor(extract(epoch from moment) * 2) - 127
-    or holder.leaseslots[place] <= pool.slot - 127 then return 0; end if;
-  perform set_config('synchronous_commit', 'off', true);
-  back := least(unused, holder.leasecounts[place]);
-  pool.slots[1 + holder.leaseslots[place] % 127] := pool.slots[1 + holder.leaseslots[place] % 127] - back;
-  update lease_pool b set tokens = pool.tokens + back, lastturn = pool.lastturn - make_interval(secs => back * 63.5 / pool.rate),
-    slots = pool.slots
-  where b.pair = pool.pair;
-  holder.leasecounts[place] := 0;
-  update lease_holder h set leasecounts = holder.leasecounts where h.id = holder.id;
-  return back;
+  insert into lease_holder
+  select h.* from jsonb_populate_recordset(null::lease_holder, holders) h where h.pair = any (stored)
+  on conflict (id) do update set number = excluded.number, leaseslots = excluded.leaseslots,
+    leasecounts = excluded.leasecounts, turn = excluded.turn, epoch = excluded.epoch, askedat = excluded.askedat;
+  return stored;
 end
 $$;

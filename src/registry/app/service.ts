@@ -6,7 +6,7 @@ import { Readers, readerKinds } from '../changes/readers.js';
 import type { Config } from './config.js';
 import type { Context } from '../context.js';
 import { countLease } from '../deliveries/routes.js';
-import { createLeases } from '../deliveries/lease.js';
+import { Leases } from '../deliveries/lease.js';
 import { SetupError } from '../../base/errors.js';
 import { createShares } from '../gateways/shares.js';
 import { removeGrantsOf } from '../grants/write.js';
@@ -110,7 +110,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const counter = new Counter({ query: database.query, now: follower.now });
   const asking: Asking = createAsking({ database, config, log, metrics, follower, counter });
   const { worker } = asking;
-  const leases = createLeases(database);
+  const leases = new Leases(database);
   const shares = createShares({
     leases,
     instance: `gateways-${uuidv7()}`,

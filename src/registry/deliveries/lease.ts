@@ -1,24 +1,10 @@
+import { createHash, randomUUID } from 'node:crypto';
 import type { Denial } from '../../consent/decision.js';
+import { handBack, lease, leaseMs, newHolder, newPool, type Holder, type Pool } from '../../consent/lease.js';
 import { storedRate, type Rate } from '../../consent/rate.js';
+import { createBatcher } from '../storage/batch.js';
 import type { Database } from '../storage/database.js';
 
-/**
- * A rate is granted to an origin as a whole. Its instances share it with leases: a number of requests to send within two
- * seconds. The leased requests are counted in slots of half a second, in one row for each pair of origin and sink, and
- *
- *   the sum of 127 consecutive slots (63.5 s) never exceeds the rate.
- *
- * A request is sent at most 2 s after its lease and takes at most a second to arrive. So what a webhook receives in any
- * 60 s was leased within 63 s, which touch at most 127 slots. This is true even if instances die with a lease, or if all
- * send at the last moment: a share that is not returned counts until its slot has left the window. The price is that
- * only 60/63.5 of the rate can be used (94 %).
- *
- * Within that limit, a bucket evens out the flow: it fills at that pace and has room for four seconds (two at first).
- * Waiting instances take turns, each for its share of two seconds. A turn that is not taken within a second is free for
- * any instance.
- *
- * The function take_lease in the database does all this with the row locked, by the database's clock.
- */
 export interface LeaseRequest {
   tenant: string;
   /** In lower case. */
@@ -48,61 +34,249 @@ export type LeaseAnswer =
       retryAfterSeconds: number;
     };
 
-/** How long a lease lasts. */
-export const leaseSeconds = 2;
+const maxBatch = 100;
+/** Instances of a pair that asked within five minutes: anyone can invent their names. */
+const maxHolders = 1_000;
+const fullSeconds = 60;
 
-export interface Leases {
-  take(request: LeaseRequest): Promise<LeaseAnswer>;
+/**
+ * Reads pools with the facts that decide about them, computes leases (src/consent/lease.ts), and stores the pools. No lock
+ * is held meanwhile: a pool is stored only if it still has the version that was read. Otherwise another process was
+ * faster, and this one reads again. Concurrent requests of a process share its two statements; those for one pair share
+ * its pool.
+ */
+export class Leases {
+  readonly take: (request: LeaseRequest) => Promise<LeaseAnswer>;
+  readonly #query: Database['query'];
+
+  constructor({ query }: Pick<Database, 'query'>) {
+    this.#query = query;
+    this.take = createBatcher({ run: (requests: LeaseRequest[]) => this.#takeAll(requests), maxBatch });
+  }
+
   /**
    * Ends the lease. Returns the number of returned requests; 0 if the lease had ended or it is too late, undefined if the
    * tenant has no such lease.
    */
-  handBack(tenant: string, lease: string, unused: number): Promise<number | undefined>;
-}
-
-interface Taken {
-  denial: Denial | null;
-  rate: string;
-  granted: number;
-  lease: string | null;
-  until: Date;
-  retryafter: number;
-  held: Date | null;
-  isfirst: boolean;
-}
-
-export function createLeases({ query }: Pick<Database, 'query'>): Leases {
-  return {
-    async take({ tenant, origin, sink, instance, requests, returns }) {
-      const [taken] = await query<Taken>(
-        'select * from take_lease($1, $2, $3, $4, $5::integer, $6::text[], $7::integer[])',
-        [
-          tenant,
-          origin,
-          sink,
-          instance,
-          requests,
-          returns.map((each) => each.lease),
-          returns.map((each) => each.unused),
-        ],
+  async handBack(tenant: string, lease: string, unused: number): Promise<number | undefined> {
+    const { id, number } = parseLease(lease);
+    if (id === undefined) return undefined;
+    for (;;) {
+      const [row] = await this.#query<{ pool: PoolRow; holder: HolderRow; now: number }>(
+        `select row_to_json(b) as pool, row_to_json(h) as holder, ${now}
+         from lease_holder h join lease_pool b on b.pair = h.pair where h.id = $1::uuid and b.tenant = $2`,
+        [id, tenant],
       );
-      if (taken === undefined) throw new Error('take_lease must return one row.');
-      if (taken.denial !== null) return { kind: 'denied', denial: taken.denial };
-      const rate = storedRate(taken.rate);
-      const retryAfterSeconds = taken.retryafter;
-      if (taken.held !== null) return { kind: 'held', rate, until: taken.held, retryAfterSeconds };
-      if (rate === '*') return { kind: 'unlimited' };
-      const lease = taken.lease === null ? undefined : { id: taken.lease, until: taken.until };
-      return { kind: 'counted', rate, requests: taken.granted, isFirst: taken.isfirst, lease, retryAfterSeconds };
-    },
+      if (row === undefined) return undefined;
+      const { pair, version } = row.pool;
+      const { pool, holder, returned } = handBack(poolOf(row.pool), holderOf(row.holder), number, unused, row.now);
+      if (returned === undefined) return undefined;
+      const holders = [{ ...row.holder, ...columnsOfHolder(holder) }];
+      const stored = await this.#store([{ pair, tenant, version, pool, holders }]);
+      if (stored.has(pair)) return returned;
+    }
+  }
 
-    async handBack(tenant, lease, unused) {
-      const [row] = await query<{ back: number | null }>('select hand_back_lease($1, $2, $3::integer) as back', [
-        tenant,
-        lease,
-        unused,
-      ]);
-      return row?.back ?? undefined;
-    },
+  async #takeAll(requests: LeaseRequest[]): Promise<LeaseAnswer[]> {
+    const answers = new Map<LeaseRequest, LeaseAnswer>();
+    for (let left = requests; left.length > 0; left = left.filter((request) => !answers.has(request))) {
+      const rows = await this.#read(left);
+      const opened = new Map<string, OpenPool>();
+      for (const [place, request] of left.entries()) {
+        const row = rows.get(place);
+        const answer = answerWithoutPool(row);
+        if (answer !== undefined) answers.set(request, answer);
+        if (answer !== undefined || row === undefined) continue;
+        const open = opened.get(row.pair) ?? openPool(row, request.tenant);
+        opened.set(row.pair, open);
+        open.answers.set(request, take(open, row, request));
+      }
+      const stored = await this.#store(
+        [...opened.values()].map((open) => ({ ...open, holders: [...open.holders.values()] })),
+      );
+      for (const pair of stored) opened.get(pair)?.answers.forEach((answer, request) => answers.set(request, answer));
+    }
+    return requests.map((request) => answers.get(request) as LeaseAnswer);
+  }
+
+  /** By place in the list; nothing of a pair without a grant. */
+  async #read(requests: readonly LeaseRequest[]): Promise<Map<number, PairRow>> {
+    const asked = requests.map(({ tenant, origin, sink, instance }, place) => {
+      return { place, tenant, origin, sink, pair: pairOf(origin, sink), instance };
+    });
+    const rows = await this.#query<PairRow & { place: number }>(
+      // `limit`: each grant is found by its key. A plan for a small table would read all of it.
+      `select a.place, a.pair, p.denial, p.allowedrate, (extract(epoch from p.helduntil) * 1000)::float8 as helduntil,
+         (select row_to_json(b) from lease_pool b where b.pair = a.pair) as pool,
+         (select row_to_json(h) from lease_holder h where h.pair = a.pair and h.instance = a.instance) as holder,
+         case when (select id from lease_holder h where h.pair = a.pair and h.instance = a.instance) is null then (
+           select count(*)::int from lease_holder h where h.pair = a.pair and h.askedat > now() - interval '5 minutes'
+         ) end as holders,
+         f.epoch as history, ${now},
+         -- If one backend crashes, the server restarts under the same postmaster, and its statistics with it.
+         (extract(epoch from greatest(pg_postmaster_start_time(), (select stats_reset from pg_stat_wal))) * 1000)::float8
+           as startedat
+       from jsonb_to_recordset($1::jsonb) as a (place int, tenant text, origin text, sink text, pair uuid, instance text)
+       cross join feed_state f
+       cross join lateral (
+         select * from pair_permission p where p.origin = a.origin and p.sink = a.sink and p.tenant = a.tenant limit 1
+       ) p`,
+      [JSON.stringify(asked)],
+    );
+    return new Map(rows.map((row) => [row.place, row]));
+  }
+
+  /** Returns the pairs whose pools were stored. */
+  async #store(pools: readonly ChangedPool[]): Promise<Set<string>> {
+    if (pools.length === 0) return new Set();
+    const columns = pools.map(({ pair, tenant, version, pool }) => {
+      // Starts at the time, so that no version of a pool that was deleted occurs again.
+      return { pair, tenant, version: version === undefined ? Date.now() : version + 1, ...columnsOfPool(pool) };
+    });
+    const holders = pools.flatMap(({ pair, holders: some }) => some.map((holder) => ({ ...holder, pair })));
+    const created = pools.filter(({ version }) => version === undefined).map(({ pair }) => pair);
+    const rows = await this.#query<{ pair: string }>(
+      'select unnest(store_leases($1::jsonb, $2::jsonb, $3::uuid[])) as pair',
+      [JSON.stringify(columns), JSON.stringify(holders), created],
+    );
+    return new Set(rows.map(({ pair }) => pair));
+  }
+}
+
+/** The time by the database's clock, as all times in rows: milliseconds since 1970. */
+const now = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now';
+
+interface PairRow {
+  pair: string;
+  denial: Denial | null;
+  allowedrate: string;
+  helduntil: number | null;
+  pool: PoolRow | null;
+  holder: HolderRow | null;
+  /** How many others asked lately; null if this one is known. */
+  holders: number | null;
+  history: string;
+  now: number;
+  startedat: number;
+}
+
+interface PoolRow {
+  pair: string;
+  tenant: string;
+  /** Another one after each write. */
+  version: number;
+  rate: number;
+  slot: number;
+  slots: readonly number[];
+  tokens: number;
+  tokensat: string;
+  lastturn: string;
+  epoch: number;
+  active: number;
+  activebefore: number;
+  history: string;
+}
+
+interface HolderRow {
+  id: string;
+  instance: string;
+  number: number;
+  leaseslots: readonly number[];
+  leasecounts: readonly number[];
+  turn: string | null;
+  epoch: number;
+  askedat: string;
+}
+
+interface ChangedPool {
+  pair: string;
+  tenant: string;
+  /** As it was read; undefined for a new pool. */
+  version: number | undefined;
+  pool: Pool;
+  holders: readonly HolderRow[];
+}
+
+/** A pool as the requests of a batch leave it, and what they get if it is stored. */
+interface OpenPool extends Omit<ChangedPool, 'holders'> {
+  /** By instance. */
+  holders: Map<string, HolderRow>;
+  answers: Map<LeaseRequest, LeaseAnswer>;
+}
+
+/** Undefined if the pool decides. */
+function answerWithoutPool(row: PairRow | undefined): LeaseAnswer | undefined {
+  if (row === undefined) return { kind: 'denied', denial: 'no_grant' };
+  const { denial, allowedrate, helduntil, holders } = row;
+  const rate = storedRate(allowedrate);
+  if (denial === 'held' && helduntil !== null) {
+    const retryAfterSeconds = Math.max(0, helduntil - row.now) / 1_000;
+    return { kind: 'held', rate, until: new Date(helduntil), retryAfterSeconds };
+  }
+  if (denial !== null) return { kind: 'denied', denial };
+  if (rate === '*') return { kind: 'unlimited' };
+  if (holders === null || holders < maxHolders) return undefined;
+  return { kind: 'counted', rate, requests: 0, isFirst: false, lease: undefined, retryAfterSeconds: fullSeconds };
+}
+
+function openPool({ pair, pool, allowedrate, history, now: at }: PairRow, tenant: string): OpenPool {
+  const present = pool === null ? newPool(storedRate(allowedrate) as number, history, at) : poolOf(pool);
+  return { pair, tenant, version: pool?.version, pool: present, holders: new Map(), answers: new Map() };
+}
+
+function take(open: OpenPool, row: PairRow, { instance, requests, returns }: LeaseRequest): LeaseAnswer {
+  const { history, now: at, startedat: serverStartedAt } = row;
+  const rate = storedRate(row.allowedrate) as Exclude<Rate, '*'>;
+  const known = open.holders.get(instance) ?? row.holder;
+  const holderId = known?.id ?? randomUUID();
+  const own = returns.flatMap(({ lease, unused }) => {
+    const { id, number } = parseLease(lease);
+    return id === holderId ? [{ number, unused }] : [];
+  });
+  const asked = { rate, requests, returns: own, history, serverStartedAt };
+  const { pool, holder, leased } = lease(open.pool, known === null ? newHolder : holderOf(known), asked, at);
+  open.pool = pool;
+  open.holders.set(instance, { id: holderId, instance, askedat: isoOf(at), ...columnsOfHolder(holder) });
+  const isLeased = leased.requests > 0;
+  return {
+    kind: 'counted',
+    rate,
+    requests: leased.requests,
+    isFirst: leased.isFirst,
+    lease: isLeased ? { id: `${holderId}.${holder.number}`, until: new Date(at + leaseMs) } : undefined,
+    retryAfterSeconds: leased.retryAfterMs / 1_000,
   };
+}
+
+/** The id of a lease is that of its holder and its number. */
+function parseLease(lease: string): { id: string; number: number } | { id: undefined; number: undefined } {
+  const [, id, number] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,15})$/.exec(lease) ?? [];
+  return id === undefined ? { id, number: undefined } : { id, number: Number(number) };
+}
+
+function pairOf(origin: string, sink: string): string {
+  const hash = createHash('sha256').update(`${origin} ${sink}`).digest('hex');
+  return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+const isoOf = (at: number) => new Date(at).toISOString();
+
+function poolOf({ tokensat, lastturn, activebefore, ...same }: PoolRow): Pool {
+  const { rate, slot, slots, tokens, epoch, active, history } = same;
+  const times = { tokensAt: Date.parse(tokensat), lastTurn: Date.parse(lastturn) };
+  return { rate, slot, slots, tokens, ...times, epoch, active, activeBefore: activebefore, history };
+}
+
+function columnsOfPool({ tokensAt, lastTurn, activeBefore, ...same }: Pool) {
+  return { ...same, tokensat: isoOf(tokensAt), lastturn: isoOf(lastTurn), activebefore: activeBefore };
+}
+
+function holderOf({ number, leaseslots, leasecounts, turn, epoch }: HolderRow): Holder {
+  const waits = turn === null ? undefined : Date.parse(turn);
+  return { number, leaseSlots: leaseslots, leaseCounts: leasecounts, turn: waits, epoch };
+}
+
+function columnsOfHolder({ number, leaseSlots, leaseCounts, turn, epoch }: Holder) {
+  const waits = turn === undefined ? null : isoOf(turn);
+  return { number, leaseslots: leaseSlots, leasecounts: leaseCounts, turn: waits, epoch };
 }

@@ -1,9 +1,10 @@
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import { denials } from '../../consent/decision.js';
+import { leaseMs } from '../../consent/lease.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import type { Handlers } from '../http/handler.js';
-import { leaseSeconds, type LeaseAnswer } from './lease.js';
+import type { LeaseAnswer } from './lease.js';
 import { outcomeRoutes } from './outcome-routes.js';
 
 /** Leases are not in the change log. */
@@ -78,7 +79,7 @@ function present(answer: Exclude<LeaseAnswer, { kind: 'denied' }>, wanted: numbe
     case 'counted': {
       const { lease, rate, requests, retryAfterSeconds } = answer;
       const share =
-        lease === undefined ? {} : { lease: lease.id, seconds: leaseSeconds, until: lease.until.toISOString() };
+        lease === undefined ? {} : { lease: lease.id, seconds: leaseMs / 1_000, until: lease.until.toISOString() };
       return { requests, allowedrate: rate, ...share, retryafter: retryAfterSeconds };
     }
   }

@@ -1,4 +1,5 @@
-import { leaseSeconds, type LeaseAnswer, type Leases } from '../deliveries/lease.js';
+import type { LeaseAnswer, Leases } from '../deliveries/lease.js';
+import { leaseMs } from '../../consent/lease.js';
 import type { Rate } from '../../consent/rate.js';
 
 /**
@@ -35,7 +36,7 @@ export type Taken =
   | Exclude<LeaseAnswer, { kind: 'counted' }>;
 
 export interface SharesSettings {
-  leases: Leases;
+  leases: Pick<Leases, 'take' | 'handBack'>;
   /** Identifies this process among the instances that share a rate. */
   instance: string;
   onLease: (pair: Pair, answer: LeaseAnswer) => void;
@@ -57,7 +58,6 @@ interface Bucket {
   timer: NodeJS.Timeout | undefined;
 }
 
-const leaseMs = leaseSeconds * 1_000;
 /** A delivery takes time to leave the gateway, and must do so before its lease ends. */
 const wayMs = 250;
 const shortestPauseMs = 50;
@@ -114,7 +114,7 @@ export function createShares({ leases, instance, onLease, onFault }: SharesSetti
     const { tenant, origin, sink, rate } = bucket.pair;
     const returns = bucket.left > 0 ? [{ lease: bucket.lease, unused: bucket.left }] : [];
     bucket.left = 0;
-    const maxRequests = Math.ceil((rate * leaseSeconds) / 60);
+    const maxRequests = Math.ceil((rate * leaseMs) / 60_000);
     const requests = Math.min(Math.max(bucket.waiting, Math.ceil(bucket.recent)), maxRequests);
     try {
       const answer = await leases.take({ tenant, origin, sink, instance, requests, returns });

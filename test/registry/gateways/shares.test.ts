@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { createLeases, type LeaseRequest, type Leases } from '../../../src/registry/deliveries/lease.js';
+import { Leases, type LeaseRequest } from '../../../src/registry/deliveries/lease.js';
 import { createShares, type Pair, type Shares } from '../../../src/registry/gateways/shares.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
@@ -7,21 +7,20 @@ import { createTenant, type Tenant } from '../../support/tenant.js';
 /** The part of a rate that a process hands out to its gateways, on real leases. */
 let registry: Registry;
 let tenant: Tenant;
-let leases: Leases;
 let number = 0;
 
 beforeAll(async () => {
   registry = await startRegistry();
   tenant = await createTenant(registry);
-  leases = createLeases(registry.service.database);
 });
 afterAll(() => registry.stop());
 
 /** What was asked of the database, and the shares of one process. */
 function process(): Shares & { asked: LeaseRequest[]; returned: number[] } {
+  const leases = new Leases(registry.service.database);
   const asked: LeaseRequest[] = [];
   const returned: number[] = [];
-  const observed: Leases = {
+  const observed: Pick<Leases, 'take' | 'handBack'> = {
     take: (request) => {
       asked.push(request);
       return leases.take(request);
