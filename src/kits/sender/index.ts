@@ -20,11 +20,11 @@ import { createGuardedClient, type GuardSettings } from '../guard/index.js';
 import { createCredentials } from './credentials.js';
 import { createDeliver, type DeliveredMatch, type DeliverOptions, type DeliveryResult } from './deliver.js';
 import { messageOf, type EventMessage } from './delivery.js';
-import { openJournal } from './journal.js';
 import { createLeaseClient, type Denied, type Permission, type Permit } from './leases.js';
 import { ownTenant } from './lines.js';
 import { createOutcomes, type OutcomeReport } from './outcomes.js';
 import { createPermits } from './permits.js';
+import { openReplicaFile } from './replica-file.js';
 import { createReplicaSync } from './replica-sync.js';
 import type { Sender, SenderSettings } from './sender.js';
 
@@ -49,8 +49,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     .map(({ href }) => href)
     .sort()
     .join(' ');
-  const journal =
-    folder === undefined ? undefined : await openJournal({ folder, registry, origin, onFault, compactAbove });
+  const file =
+    folder === undefined ? undefined : await openReplicaFile({ folder, registry, origin, onFault, compactAbove });
 
   const instance = [...(settings.instance === undefined ? [] : [settings.instance.slice(0, 60)]), randomUUID()].join(
     '.',
@@ -64,7 +64,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   const now = () => Date.now() + client.aheadMs();
   const sync = createReplicaSync({
     client,
-    journal,
+    file,
     origin,
     onFault,
     createReplica: () => new Replica({ dialects, now }),
@@ -164,7 +164,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     clearTimeout(timer);
     sync.settle();
     guarded.close();
-    await Promise.all([client.close(), journal?.close().catch(onFault)]);
+    await Promise.all([client.close(), file?.close().catch(onFault)]);
   }
 
   const close = () => (closed ??= end());

@@ -2,11 +2,11 @@ import type { Replica } from '../../matching/replica/replica.js';
 import type { StateLine } from '../../matching/replica/state.js';
 import { applyBatches, readSnapshot, type Batch, type Checkpoint } from '../client/follow-changes.js';
 import { isFinal, type RegistryClient } from '../client/registry-client.js';
-import type { Journal, SnapshotFile } from './journal.js';
 import { putLine, type ChangeLine } from './lines.js';
+import type { ReplicaFile } from './replica-file.js';
 
 /**
- * Keeps a replica of what the registry knows in this process, and on disk if there is a journal.
+ * Keeps a replica of what the registry knows in this process, and on disk if there is a file.
  *
  *   empty      no replica yet, neither from disk nor from the registry
  *   following  at a cursor; connected to the feed or reconnecting. Look-ups work in both cases
@@ -31,7 +31,7 @@ export interface ReplicaSync {
 
 export interface ReplicaSyncSettings {
   client: RegistryClient;
-  journal: Journal | undefined;
+  file: ReplicaFile | undefined;
   /** Only this origin. */
   origin: string | undefined;
   createReplica: () => Replica;
@@ -52,7 +52,7 @@ const noteEveryMs = 60_000;
 const waitSeconds = 8;
 
 export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
-  const { client, journal, origin, onChange, onFault } = settings;
+  const { client, file, origin, onChange, onFault } = settings;
   let replica: Replica | undefined;
   let checkpoint: Checkpoint | undefined;
   /** Monotonic. */
@@ -65,7 +65,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
 
   async function loadFromDisk(): Promise<void> {
     const fresh = settings.createReplica();
-    const found = await journal?.replay((line) => putLine(fresh, line, onFault));
+    const found = await file?.replay((line) => putLine(fresh, line, onFault));
     if (found === undefined) return;
     const { cursor, revision } = found;
     replica = fresh;
@@ -76,20 +76,19 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
   async function load(signal: AbortSignal): Promise<string> {
     const askedAt = performance.now();
     const fresh = settings.createReplica();
-    let file: SnapshotFile | undefined;
+    const snapshot = file?.begin();
     const put = (lines: StateLine[], texts: string[]) => {
       for (const line of lines) putLine(fresh, line, onFault);
-      file ??= journal?.begin();
-      return file?.write(texts);
+      return snapshot?.write(texts);
     };
     try {
       const { age, ...end } = await readSnapshot(client.GET, { origin }, signal, put);
       replica = fresh;
       checkpoint = end;
-      await file?.complete(end);
+      await snapshot?.complete(end);
       isCurrent(askedAt - age * 1_000);
     } catch (error) {
-      await file?.abandon();
+      await snapshot?.abandon();
       throw error;
     }
     note();
@@ -101,7 +100,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
     // Synchronous: a caller sees all of it or nothing.
     for (const change of changes) if (replica !== undefined) putLine(replica, change as ChangeLine, onFault);
     checkpoint = { cursor, revision: revision ?? checkpoint?.revision ?? '' };
-    if (changes.length > 0) journal?.append(changes.map((change) => JSON.stringify(change)));
+    if (changes.length > 0) file?.append(changes.map((change) => JSON.stringify(change)));
     if (more !== undefined) isCaughtUp = !more;
     // Changes alone do not say how old they are.
     ageOfRegistry = age ?? ageOfRegistry;
@@ -121,7 +120,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
 
   function note(): void {
     notedAt = performance.now();
-    if (checkpoint !== undefined) journal?.noteCurrent(checkpoint, Date.now() - (performance.now() - currentAt));
+    if (checkpoint !== undefined) file?.noteCurrent(checkpoint, Date.now() - (performance.now() - currentAt));
   }
 
   function failed(error: unknown): void {

@@ -10,7 +10,7 @@ import type { OutcomeReport } from './outcomes.js';
  * share of each rate. While the registry is unreachable the replica keeps answering, and `age` returns how old it is. Only
  * requests that were already leased can then be sent, so that no rate is ever exceeded.
  *
- * Data flow: the feed (replica-sync) updates the replica and its file (journal). Events are matched against the replica,
+ * Data flow: the feed (replica-sync) updates the replica and its file (replica-file). Events are matched against the replica,
  * with credentials from the registry (credentials). Each request to a webhook takes a permit (permits, from leases) and
  * goes through the guarded client (deliver). The webhook's response is reported to the registry (outcomes).
  */

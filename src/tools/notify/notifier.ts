@@ -4,8 +4,6 @@ import { SetupError } from '../../base/errors.js';
 import { createSender, RegistryError, type GuardSettings } from '../../kits/sender/index.js';
 import type { Checkpoint } from '../../kits/client/follow-changes.js';
 import { createRegistryClient } from '../../kits/client/registry-client.js';
-import { lockFolder } from '../../base/files/folder-lock.js';
-import { makeFolder } from '../../base/files/make-folder.js';
 import { createCourier, type Dropped } from './courier.js';
 import { follow } from './follow.js';
 import type { Updates } from './last-status.js';
@@ -39,11 +37,6 @@ const lookMs = 20;
  */
 export async function runNotifier(settings: NotifierSettings, signal: AbortSignal): Promise<void> {
   const { registry, token, origin, folder, ca, onFault } = settings;
-  await makeFolder(folder);
-  const release = await lockFolder(
-    join(folder, 'notify'),
-    (_, owner) => new SetupError(`Process ${owner} sends notices from ${folder}.`),
-  );
   const addresses = registry.map((address) => address.href);
   const ending = new LinkedController([signal]);
   const outbox = await openOutbox(folder, onFault);
@@ -109,7 +102,6 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
     await courier.stopped();
     await Promise.all([sender.close(), client.close()]);
     await outbox.close().catch(onFault);
-    await release();
   }
 }
 

@@ -1,14 +1,13 @@
-import { createReadStream } from 'node:fs';
-import { open, rename, rm, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readLines } from '../../base/formats/lines.js';
+import { SetupError } from '../../base/errors.js';
+import { Journal } from '../../base/files/journal.js';
 import type { Checkpoint } from '../../kits/client/follow-changes.js';
 import type { LastStatus, Updates } from './last-status.js';
 
 /**
- * The notices that are not delivered yet and the last status of each subscription, on disk: a file of lines. `through`
- * says up to where the log was read. It is written and synced together with the notices of these changes, so that a
- * process that is killed at any moment neither loses a notice nor reads a change twice. Only the record of a delivery
+ * The notices that are not delivered yet and the last status of each subscription, in a journal. `through` says
+ * up to where the log was read. It is written and synced together with the notices of these changes, so that a process
+ * that is killed at any moment neither loses a notice nor reads a change twice. Only the record of a delivery
  * may be lost: then the notice is sent again, with the same id.
  */
 export interface Outbox {
@@ -39,133 +38,81 @@ export interface Entry {
 type StatusLine = { last: Array<[subscription: string, LastStatus | null]> };
 type Line = { entry: Entry } | StatusLine | { through: Checkpoint } | { done: number };
 
-const smallBytes = 1_048_576;
-
-/** The caller locks the folder. Rejects with an Error for a file that cannot be read or written. */
+/** SetupError for a folder in use. Rejects with an Error for a file that cannot be read or written. */
 export async function openOutbox(folder: string, onFault: (error: unknown) => void): Promise<Outbox> {
-  const path = join(folder, 'outbox.jsonl');
   const entries = new Map<number, Entry>();
   const statuses = new Map<string, LastStatus>();
   let through: Checkpoint | undefined;
   let number = 0;
-  let size = 0;
-  let keptSize = 0;
-  let file: FileHandle;
-  let work: Promise<unknown> = Promise.resolve();
-  const enqueue = <T>(task: () => Promise<T>): Promise<T> => {
-    const next = work.then(task, task);
-    work = next.catch(() => undefined);
-    return next;
-  };
   const take = (entry: Entry) => {
     entries.set(entry.number, entry);
     number = Math.max(number, entry.number);
   };
-
   const note = (subscription: string, last: LastStatus | null | undefined) => {
     if (last) statuses.set(subscription, last);
     else statuses.delete(subscription);
   };
 
-  async function load(): Promise<void> {
-    let read = 0;
-    let complete = 0;
-    let uncertain: Array<{ entry: Entry } | StatusLine> = [];
-    reading: for await (const lines of readLines(createReadStream(path))) {
-      for (const text of lines) {
-        let line: Line;
-        try {
-          line = JSON.parse(text) as Line;
-        } catch {
-          break reading;
-        }
-        read += Buffer.byteLength(text) + 1;
-        // Without the line after them, their changes are read again.
-        if ('entry' in line || 'last' in line) uncertain.push(line);
-        else {
-          for (const each of uncertain) {
-            if ('entry' in each) take(each.entry);
-            else each.last.forEach(([subscription, last]) => note(subscription, last));
-          }
-          uncertain = [];
-          complete = read;
-          if ('through' in line) ({ through } = line);
-          else entries.delete(line.done);
-        }
-      }
-    }
-    await truncate(path, complete);
-  }
-
-  async function shrink(): Promise<void> {
-    const fresh = `${path}.new`;
-    await rm(fresh, { force: true });
-    const target = await open(fresh, 'wx', 0o600);
-    try {
-      const lines = [...entries.values()].map((entry) => textOf({ entry }));
+  const journal = await Journal.open({
+    path: join(folder, 'outbox.jsonl'),
+    inUse: (owner) => new SetupError(`Process ${owner} sends notices from ${folder}.`),
+    async compact(write) {
       // Without a place in the log there is nothing to keep.
-      if (through !== undefined) {
-        await target.appendFile(lines.join(''));
-        for (const line of statusLines([...statuses])) await target.appendFile(line);
-        await target.appendFile(textOf({ through }));
-      }
-      await target.datasync();
-    } finally {
-      await target.close();
-    }
-    await rename(fresh, path);
-    const old = file as FileHandle | undefined;
-    file = await open(path, 'a', 0o600);
-    await old?.close();
-    size = keptSize = (await file.stat()).size;
-  }
-
-  async function write(text: string, isSynced: boolean, onWritten?: () => void): Promise<void> {
-    try {
-      await file.appendFile(text);
-      if (isSynced) await file.datasync();
-    } catch (error) {
-      // A part may be there: what follows it would not be read.
-      await file.truncate(size).catch(() => undefined);
-      throw error;
-    }
-    size += Buffer.byteLength(text);
-    onWritten?.();
-    if (size > 2 * Math.max(keptSize, smallBytes)) await shrink().catch(onFault);
-  }
-
-  await load().catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
+      if (through === undefined) return;
+      await write([...entries.values()].map((entry) => textOf({ entry })));
+      await write([...statusLines([...statuses]), textOf({ through })]);
+    },
+    onFault,
   });
-  await shrink();
+  let uncertain: Array<{ entry: Entry } | StatusLine> = [];
+  const read = journal.read((each) => {
+    const line = each as Line;
+    // Without the line after them, their changes are read again.
+    if ('entry' in line || 'last' in line) {
+      uncertain.push(line);
+      return 'open';
+    }
+    for (const before of uncertain) {
+      if ('entry' in before) take(before.entry);
+      else before.last.forEach(([subscription, last]) => note(subscription, last));
+    }
+    uncertain = [];
+    if ('through' in line) ({ through } = line);
+    else entries.delete(line.done);
+    return 'whole';
+  });
+  await read.catch(async (error: unknown) => {
+    await journal.close();
+    throw error;
+  });
 
   return {
     through: () => through,
     pending: () => [...entries.values()],
     statuses: () => statuses,
-    append: (added, to, updates) =>
-      enqueue(async () => {
-        const numbered = added.map((entry, place) => ({ ...entry, number: number + 1 + place }));
-        const lines = [...numbered.map((entry) => textOf({ entry })), ...statusLines([...updates])];
-        await write([...lines, textOf({ through: to })].join(''), true, () => {
+    async append(added, to, updates) {
+      const numbered = added.map((entry) => ({ ...entry, number: (number += 1) }));
+      const lines = [...numbered.map((entry) => textOf({ entry })), ...statusLines([...updates])];
+      await journal.append([...lines, textOf({ through: to })], {
+        synced: true,
+        onWritten() {
           through = to;
           numbered.forEach(take);
           updates.forEach((last, subscription) => note(subscription, last));
-        });
-        return numbered;
-      }),
+        },
+      });
+      return numbered;
+    },
     done(entry) {
       entries.delete(entry.number);
-      void enqueue(() => write(textOf({ done: entry.number }), false)).catch(onFault);
+      void journal.append([textOf({ done: entry.number })]).catch(onFault);
     },
-    async close() {
-      await enqueue(async () => file.close());
-    },
+    close: () => journal.close(),
   };
 }
 
 function textOf(line: Line): string {
-  return `${JSON.stringify(line)}\n`;
+  return JSON.stringify(line);
 }
 
 /** A reader refuses an endless line. */

@@ -26,10 +26,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function start(settings: { journal?: string } = {}): Promise<Sender> {
+async function start(): Promise<Sender> {
   const who = { tenant: 'gemeente', subscriber: 'mailroom', scopes: ['assent:deliver' as const], minutes: 60 };
   const token = () => createToken(who, registry.env);
-  const sender = await createSender({ registry: registry.url, token, onFault: () => undefined, ...settings });
+  const sender = await createSender({ registry: registry.url, token, onFault: () => undefined });
   senders.push(sender);
   await sender.ready(0);
   return sender;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RegistryError, AssentError, type MatchAnswer, type Sender } from '../../../src/kits/sender/index.js';
-import { openJournal } from '../../../src/kits/sender/journal.js';
+import { openReplicaFile } from '../../../src/kits/sender/replica-file.js';
 import type { FeedReader } from '../../support/feed-reader.js';
 import { createClock } from '../../support/clock.js';
 import { startGateway } from '../../support/gateway.js';
@@ -353,7 +353,7 @@ describe('a file', () => {
     const other = await newFolder();
     const faults: unknown[] = [];
     const onFault = (error: unknown) => void faults.push(error);
-    const journal = await openJournal({ folder: other, registry: 'a', origin: undefined, onFault });
+    const journal = await openReplicaFile({ folder: other, registry: 'a', origin: undefined, onFault });
     const snapshot = async () => {
       const file = journal.begin();
       await file.write([]);
@@ -373,7 +373,7 @@ describe('a file', () => {
     const other = await newFolder();
     const faults: unknown[] = [];
     const onFault = (error: unknown) => void faults.push(error);
-    const journal = await openJournal({ folder: other, registry: 'a', origin: undefined, onFault });
+    const journal = await openReplicaFile({ folder: other, registry: 'a', origin: undefined, onFault });
     // No line can be made of it.
     await journal.begin().write([Symbol() as unknown as string]);
     expect(faults).toHaveLength(1);
@@ -385,7 +385,13 @@ describe('a file', () => {
     const other = await newFolder();
     const faults: unknown[] = [];
     const onFault = (error: unknown) => void faults.push(error);
-    const journal = await openJournal({ folder: other, registry: 'a', origin: undefined, onFault, compactAbove: 100 });
+    const journal = await openReplicaFile({
+      folder: other,
+      registry: 'a',
+      origin: undefined,
+      onFault,
+      compactAbove: 100,
+    });
     await journal.begin().complete({ cursor: 'c', revision: '1' });
     journal.append(['This is no line of a replica. '.repeat(10)]);
     while (faults.length === 0) await sleep(5);
@@ -438,7 +444,7 @@ describe('a file', () => {
     const other = await newFolder();
     const onFault = (error: unknown) => expect(error).toBeUndefined();
     const settings = { folder: other, registry: 'a', origin: undefined, onFault, compactAbove: 1_000 };
-    const journal = await openJournal(settings);
+    const journal = await openReplicaFile(settings);
     const first = { cursor: 'c0', revision: '0' };
     await journal.begin().complete(first);
     journal.noteCurrent(first, 1_000);
@@ -453,7 +459,7 @@ describe('a file', () => {
     journal.append(changes.map((change) => JSON.stringify(change)));
     await journal.close();
     expect((await stat(fileIn(other))).size).toBeLessThan(1_000);
-    const again = await openJournal(settings);
+    const again = await openReplicaFile(settings);
     expect(await again.replay(() => undefined)).toEqual({ cursor: 'c50', revision: '50', currentAt: 1_000 });
     await again.close();
   });
