@@ -20,10 +20,10 @@ import { createGuardedClient, type GuardSettings } from '../guard/index.js';
 import { createCredentials } from './credentials.js';
 import { createDeliver, type DeliveredMatch, type DeliverOptions, type DeliveryResult } from './deliver.js';
 import { messageOf, type EventMessage } from './delivery.js';
-import { createLeaseClient, type Denied, type Permission, type Permit } from './leases.js';
+import { LeaseClient, type Denied, type Permission, type Permit } from './leases.js';
 import { ownTenant } from './lines.js';
 import { createOutcomes, type OutcomeReport } from './outcomes.js';
-import { createPermits } from './permits.js';
+import { Permits } from './permits.js';
 import { openReplicaFile } from './replica-file.js';
 import { createReplicaSync } from './replica-sync.js';
 import type { Sender, SenderSettings } from './sender.js';
@@ -93,9 +93,9 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   };
   const credentials = createCredentials(client, onFault, onWithheld, closing.signal, now);
   const outcomes = createOutcomes(client, onFault, now);
-  const permits = createPermits({
+  const permits = new Permits({
     permission: (of, sink) => permissionNow(of, sink),
-    leases: createLeaseClient(client, instance, last.signal),
+    leases: new LeaseClient(client, instance, last.signal),
     onFault,
   });
 

@@ -8,7 +8,7 @@ import type { Context } from '../context.js';
 import { countLease } from '../deliveries/routes.js';
 import { Leases } from '../deliveries/lease.js';
 import { SetupError } from '../../base/errors.js';
-import { createShares } from '../gateways/shares.js';
+import { Shares } from '../gateways/shares.js';
 import { removeGrantsOf } from '../grants/write.js';
 import { closeHandshakesOfPair } from '../handshake/close.js';
 import type { Worker } from '../handshake/worker.js';
@@ -111,7 +111,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const asking: Asking = createAsking({ database, config, log, metrics, follower, counter });
   const { worker } = asking;
   const leases = new Leases(database);
-  const shares = createShares({
+  const shares = new Shares({
     leases,
     instance: `gateways-${uuidv7()}`,
     onLease: ({ tenant, origin }, answer) => countLease({ metrics, counter }, tenant, origin, answer),

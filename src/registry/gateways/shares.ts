@@ -1,25 +1,7 @@
-import type { LeaseAnswer, Leases } from '../deliveries/lease.js';
+import { Bucket, maxReturns } from '../../consent/bucket.js';
 import { leaseMs } from '../../consent/lease.js';
 import type { Rate } from '../../consent/rate.js';
-
-/**
- * What this process has leased of the rates of pairs for its gateways, and hands out one request at a time. A gateway
- * leases nothing itself: it asks for each delivery. So this process is one instance among those that share a rate, and
- * the leases keep their promise, however many processes and senders there are.
- *
- *   shared   a lease is in memory, and a request takes a part of it without waiting
- *   asking   one request for a lease is pending, and every other request waits for it
- *   empty    nothing is available until `notBefore`, and no request asks
- *
- * A share is counted from before the request for it, by the monotonic clock, and ends early enough for a delivery to
- * reach the webhook while its lease lasts. What is left then is returned.
- */
-export interface Shares {
-  /** Returns no promise if memory has the answer. Rejects if the database has no answer. */
-  take(pair: Pair): Taken | Promise<Taken>;
-  /** Hands back what is left. */
-  close(): Promise<void>;
-}
+import type { LeaseAnswer, Leases } from '../deliveries/lease.js';
 
 export interface Pair {
   tenant: string;
@@ -43,137 +25,136 @@ export interface SharesSettings {
   onFault: (error: unknown) => void;
 }
 
-interface Bucket {
+/** What is held for a pair. Times are monotonic. */
+interface Held {
   pair: Pair;
-  lease: string;
-  left: number;
-  /** By the monotonic clock, as all times here. */
-  endsAt: number;
-  notBefore: number;
+  bucket: Bucket;
   waiting: number;
   asking: Promise<LeaseAnswer> | undefined;
-  /** A decaying count of requests, over about the time that a lease lasts. */
-  recent: number;
-  recentAt: number;
+  takenAt: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** A delivery takes time to leave the gateway, and must do so before its lease ends. */
-const wayMs = 250;
 const shortestPauseMs = 50;
 const taken: Taken = { kind: 'taken' };
 
-export function createShares({ leases, instance, onLease, onFault }: SharesSettings): Shares {
-  const buckets = new Map<string, Bucket>();
-  const returning = new Set<Promise<unknown>>();
+/**
+ * What this process has leased of the rates of pairs for its gateways, and hands out one request at a time. A gateway
+ * leases nothing itself: it asks for each delivery. So this process is one instance among those that share a rate, and
+ * the leases keep their promise, however many processes and senders there are.
+ *
+ *   shared   a lease is in memory, and a request takes a part of it without waiting
+ *   asking   one request for a lease is pending, and every other request waits for it
+ *   empty    nothing is available until `notBefore`, and no request asks
+ *
+ * What is left when a share ends is returned.
+ */
+export class Shares {
+  readonly #settings: SharesSettings;
+  readonly #held = new Map<string, Held>();
+  readonly #returning = new Set<Promise<unknown>>();
 
-  function bucketOf(pair: Pair): Bucket {
+  constructor(settings: SharesSettings) {
+    this.#settings = settings;
+  }
+
+  /** Returns no promise if memory has the answer. Rejects if the database has no answer. */
+  take(pair: Pair): Taken | Promise<Taken> {
+    const held = this.#heldOf(pair);
+    return this.#fromMemory(held) ?? this.#fromDatabase(held);
+  }
+
+  /** Hands back what is left. */
+  async close(): Promise<void> {
+    const all = [...this.#held.values()];
+    await Promise.allSettled(all.map(async ({ asking }) => asking));
+    for (const held of all) {
+      clearTimeout(held.timer);
+      this.#handBack(held, Infinity);
+    }
+    await Promise.all(this.#returning);
+  }
+
+  #heldOf(pair: Pair): Held {
     const key = keyOf(pair);
-    const known = buckets.get(key);
+    const known = this.#held.get(key);
     if (known !== undefined) return Object.assign(known, { pair });
-    const bucket: Bucket = {
-      pair,
-      lease: '',
-      left: 0,
-      endsAt: 0,
-      notBefore: 0,
-      waiting: 0,
-      asking: undefined,
-      recent: 0,
-      recentAt: 0,
-      timer: undefined,
-    };
-    buckets.set(key, bucket);
-    return bucket;
+    const held: Held = { pair, bucket: new Bucket(), waiting: 0, asking: undefined, takenAt: 0, timer: undefined };
+    this.#held.set(key, held);
+    return held;
   }
 
   /** Undefined if only the database knows. */
-  function fromMemory(bucket: Bucket): Taken | undefined {
+  #fromMemory(held: Held): Taken | undefined {
     const now = performance.now();
-    if (bucket.left > 0 && now < bucket.endsAt) {
-      bucket.left -= 1;
+    const { bucket, asking } = held;
+    if (bucket.take(now) !== undefined) {
+      held.takenAt = now;
       return taken;
     }
-    if (bucket.asking !== undefined || now >= bucket.notBefore) return undefined;
+    if (asking !== undefined || now >= bucket.notBefore) return undefined;
     return { kind: 'empty', retryAfterSeconds: (bucket.notBefore - now) / 1_000 };
   }
 
-  async function fromDatabase(bucket: Bucket): Promise<Taken> {
+  async #fromDatabase(held: Held): Promise<Taken> {
     for (;;) {
-      bucket.waiting += 1;
-      const answer = await (bucket.asking ??= ask(bucket)).finally(() => (bucket.waiting -= 1));
+      held.waiting += 1;
+      const answer = await (held.asking ??= this.#ask(held)).finally(() => (held.waiting -= 1));
       if (answer.kind !== 'counted') return answer;
-      const found = fromMemory(bucket);
+      const found = this.#fromMemory(held);
       if (found !== undefined) return found;
     }
   }
 
-  async function ask(bucket: Bucket): Promise<LeaseAnswer> {
-    clearTimeout(bucket.timer);
+  async #ask(held: Held): Promise<LeaseAnswer> {
+    clearTimeout(held.timer);
+    const { leases, instance, onLease } = this.#settings;
+    const { pair, bucket } = held;
     const askedAt = performance.now();
-    const { tenant, origin, sink, rate } = bucket.pair;
-    const returns = bucket.left > 0 ? [{ lease: bucket.lease, unused: bucket.left }] : [];
-    bucket.left = 0;
-    const maxRequests = Math.ceil((rate * leaseMs) / 60_000);
-    const requests = Math.min(Math.max(bucket.waiting, Math.ceil(bucket.recent)), maxRequests);
+    const { tenant, origin, sink, rate } = pair;
+    const requests = bucket.wanted(held.waiting, rate, askedAt);
+    const returns = bucket.takeReturns(askedAt, maxReturns);
     try {
       const answer = await leases.take({ tenant, origin, sink, instance, requests, returns });
-      onLease(bucket.pair, answer);
+      onLease(pair, answer);
       if (answer.kind === 'counted') {
-        if (answer.lease !== undefined) {
-          Object.assign(bucket, { lease: answer.lease.id, left: answer.requests });
-          bucket.endsAt = askedAt + leaseMs - wayMs;
-        }
+        if (answer.lease !== undefined) bucket.fill(answer.lease.id, answer.requests, askedAt + leaseMs);
         const pauseMs = answer.retryAfterSeconds * 1_000;
         bucket.notBefore = performance.now() + (answer.requests > 0 ? pauseMs : Math.max(pauseMs, shortestPauseMs));
       }
       return answer;
     } finally {
-      bucket.asking = undefined;
-      schedule(bucket);
+      held.asking = undefined;
+      this.#schedule(held);
     }
   }
 
-  /** Tidies the bucket when its share ends, or when it may ask again. */
-  function schedule(bucket: Bucket): void {
-    clearTimeout(bucket.timer);
-    const until = bucket.left > 0 ? bucket.endsAt : Math.max(bucket.notBefore, bucket.recentAt + leaseMs);
-    bucket.timer = setTimeout(() => tidy(bucket), Math.max(until - performance.now(), 1)).unref();
-  }
-
-  function tidy(bucket: Bucket): void {
-    if (bucket.asking !== undefined) return;
+  /** Tidies up when a share ends, or when it may ask again. */
+  #schedule(held: Held): void {
+    clearTimeout(held.timer);
     const now = performance.now();
-    if (bucket.left > 0 && now >= bucket.endsAt) handBack(bucket);
-    if (bucket.left > 0 || now < bucket.notBefore || now < bucket.recentAt + leaseMs) schedule(bucket);
-    else buckets.delete(keyOf(bucket.pair));
+    const until = held.bucket.nextEnd(now) ?? Math.max(held.bucket.notBefore, held.takenAt + leaseMs);
+    held.timer = setTimeout(() => this.#tidy(held), Math.max(until - now, 1)).unref();
   }
 
-  function handBack(bucket: Bucket): void {
-    const { pair, lease, left } = bucket;
-    bucket.left = 0;
-    const returned = leases.handBack(pair.tenant, lease, left).catch(onFault);
-    returning.add(returned);
-    void returned.finally(() => returning.delete(returned));
+  #tidy(held: Held): void {
+    if (held.asking !== undefined) return;
+    const now = performance.now();
+    this.#handBack(held, now);
+    const isUsed =
+      held.bucket.nextEnd(now) !== undefined || now < Math.max(held.bucket.notBefore, held.takenAt + leaseMs);
+    if (isUsed) this.#schedule(held);
+    else this.#held.delete(keyOf(held.pair));
   }
 
-  return {
-    take(pair) {
-      const bucket = bucketOf(pair);
-      const now = performance.now();
-      bucket.recent = bucket.recent * Math.exp((bucket.recentAt - now) / leaseMs) + 1;
-      bucket.recentAt = now;
-      return fromMemory(bucket) ?? fromDatabase(bucket);
-    },
-
-    async close() {
-      const all = [...buckets.values()];
-      await Promise.allSettled(all.map(async ({ asking }) => asking));
-      for (const { timer } of all) clearTimeout(timer);
-      all.filter(({ left }) => left > 0).forEach(handBack);
-      await Promise.all(returning);
-    },
-  };
+  /** The unused part of what has ended by then. */
+  #handBack({ pair, bucket }: Held, now: number): void {
+    for (const { lease, unused } of bucket.takeReturns(now)) {
+      const returned = this.#settings.leases.handBack(pair.tenant, lease, unused).catch(this.#settings.onFault);
+      this.#returning.add(returned);
+      void returned.finally(() => this.#returning.delete(returned));
+    }
+  }
 }
 
 const keyOf = ({ tenant, origin, sink }: Pair) => `${origin} ${sink} ${tenant}`;

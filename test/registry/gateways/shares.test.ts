@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Leases, type LeaseRequest } from '../../../src/registry/deliveries/lease.js';
-import { createShares, type Pair, type Shares } from '../../../src/registry/gateways/shares.js';
+import { Shares, type Pair } from '../../../src/registry/gateways/shares.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -30,7 +30,7 @@ function process(): Shares & { asked: LeaseRequest[]; returned: number[] } {
       return leases.handBack(...call);
     },
   };
-  const shares = createShares({
+  const shares = new Shares({
     leases: observed,
     instance: `process-${(number += 1)}`,
     onLease: () => undefined,
@@ -38,7 +38,7 @@ function process(): Shares & { asked: LeaseRequest[]; returned: number[] } {
       throw error;
     },
   });
-  return { ...shares, asked, returned };
+  return Object.assign(shares, { asked, returned });
 }
 
 async function pairOf(rate: number): Promise<Pair> {
@@ -65,14 +65,14 @@ test.each([1, 60, 6_000])('three processes never hand out more of %i a minute th
   const processes = [process(), process(), process()];
   let passed = 0;
   for (let round = 0; round < 30; round += 1) {
-    const each = processes.flatMap(({ take }) => Array.from({ length: 10 }, async () => take(pair)));
+    const each = processes.flatMap((one) => Array.from({ length: 10 }, async () => one.take(pair)));
     passed += (await Promise.all(each)).filter(({ kind }) => kind === 'taken').length;
     const counted = await leased(pair);
     expect(passed).toBeLessThanOrEqual(counted);
     expect(counted).toBeLessThanOrEqual(rate);
   }
   expect(passed).toBeGreaterThan(0);
-  await Promise.all(processes.map(({ close }) => close()));
+  await Promise.all(processes.map((one) => one.close()));
   // What was not handed out is free again.
   expect(await leased(pair)).toBe(passed);
 });
@@ -114,7 +114,7 @@ test('a revoked grant leaves nothing to hand out, and no database is no yes', as
   expect(await process().take(pair)).toEqual({ kind: 'denied', denial: 'revoked' });
   const take = async () => Promise.reject(new Error('The database is away.'));
   const settings = { instance: 'a', onLease: () => undefined, onFault: () => undefined };
-  const cutOff = createShares({ leases: { take, handBack: async () => 0 }, ...settings });
+  const cutOff = new Shares({ leases: { take, handBack: async () => 0 }, ...settings });
   const all = await Promise.allSettled([1, 2, 3].map(async () => cutOff.take(pair)));
   expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
 });
