@@ -94,15 +94,17 @@ beforeAll(async () => {
   }
   for (const [place, row] of cases.entries()) {
     const sink = sinkOf(place);
-    for (const letter of row.subscriptions) {
+    for (const [each, letter] of [...row.subscriptions].entries()) {
       await registry.sql(
-        `insert into subscription (id, tenant, subscriber, origin, sink, protocol, types, suspendedat, suspendedby, endsat)
+        `insert into subscription (id, tenant, subscriber, origin, sink, protocol, types, suspendedat, suspendedby, endsat,
+           createdat)
          values (gen_random_uuid(), 'gemeente', $1, $2, $3, 'HTTP', '{com.example.table}', case when $4 = 's' then now() end, 'subscriber',
-           case when $4 = 'e' then now() - interval '1 second' end)`,
+           case when $4 = 'e' then now() - interval '1 second' end, now() + make_interval(secs => $5::int))`,
         letter === 'b' ? 'barred' : 'zaaksysteem',
         origin,
         sink,
         letter,
+        each,
       );
     }
     if (row.grant === undefined) continue;
@@ -171,7 +173,9 @@ test('a lease', async () => {
 test('the operation of gateways', async () => {
   const asked = await ask(async (pair) => {
     const answer = await senders.tenant.sender.get('/v1/authorize').query(pair);
-    return answer.status === 204 ? 'allowed' : answer.get('Assent-Reason');
+    const reason = answer.get('Assent-Reason');
+    if (reason === 'held') expect(Number(answer.get('Retry-After'))).toBeGreaterThan(0);
+    return answer.status === 204 ? 'allowed' : reason;
   });
   expect(asked).toEqual(expected);
 });

@@ -97,12 +97,16 @@ export class Shares {
   }
 
   async #fromDatabase(held: Held): Promise<Taken> {
-    for (;;) {
-      held.waiting += 1;
-      const answer = await (held.asking ??= this.#ask(held)).finally(() => (held.waiting -= 1));
-      if (answer.kind !== 'counted') return answer;
-      const found = this.#fromMemory(held);
-      if (found !== undefined) return found;
+    held.waiting += 1;
+    try {
+      for (;;) {
+        const answer = await (held.asking ??= this.#ask(held));
+        if (answer.kind !== 'counted') return answer;
+        const found = this.#fromMemory(held);
+        if (found !== undefined) return found;
+      }
+    } finally {
+      held.waiting -= 1;
     }
   }
 

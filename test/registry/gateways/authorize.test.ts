@@ -96,28 +96,6 @@ describe('a yes', () => {
     }
   });
 
-  test('is the decision of GET /permissions, from the same memory', async () => {
-    const other = registry.receiver.sink('/decided');
-    registry.receiver.consent('/decided', { rate: '*' });
-    const reasonOf = async () =>
-      (await send('/v1/authorize', [token(), origin, original(other)])).headers['assent-reason'];
-    expect(await reasonOf()).toBe('no_grant');
-    const { id } = await tenant.register(other);
-    expect(await reasonOf()).toBeUndefined();
-    await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'maintenance' }).expect(200);
-    expect(await reasonOf()).toBe('suspended');
-    await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason: 'done' }).expect(200);
-    expect(await reasonOf()).toBeUndefined();
-    const report = [{ origin: tenant.origin, sink: other, status: 429, retryafter: 60 }];
-    await tenant.sender.post('/v1/deliveries/outcomes').send(report).expect(200);
-    const held = await send('/v1/authorize', [token(), origin, original(other)]);
-    expect(held).toMatchObject({ status: 403, headers: { 'assent-reason': 'held' } });
-    expect(Number(held.headers['retry-after'])).toBeGreaterThan(0);
-    await tenant.revoke(other);
-    expect(await reasonOf()).toBe('revoked');
-    expect(await tenant.permission(other)).toMatchObject({ allowed: false, reason: 'revoked' });
-  });
-
   test('of another tenant is none', async () => {
     const claims = { tenant: 'provincie', subscriber: 'gateway', scopes: ['assent:deliver' as const], minutes: 60 };
     const foreign = `Bearer ${await createToken(claims, registry.env)}`;

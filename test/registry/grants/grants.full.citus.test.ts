@@ -85,17 +85,6 @@ describe('permission', () => {
     expect(batch.body).toMatchObject([{ allowed: false, reason: 'no_grant' }, { allowed: true }]);
   });
 
-  test('after its expiry a grant is expired, and its subscription too', async () => {
-    const { sink, path } = await register();
-    await passGrant(registry, sink);
-    expect(await permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
-    expect((await subscriber.get(path)).body).toMatchObject({
-      status: 'expired',
-      statusdetails: { reason: 'expired' },
-    });
-    expect((await grantOf(sink)).state).toBe('expired');
-  });
-
   test('deleting the last subscription ends the grant, deleting an earlier one does not', async () => {
     const sink = newSink();
     const [one, two] = [await register(sink), await register(sink)];
