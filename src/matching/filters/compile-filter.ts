@@ -1,5 +1,5 @@
 import type { ContextAttributes } from '../../events/context-attributes.js';
-import type { Attributes, Filter } from './filter.js';
+import { comparisonOf, operators, type Filter } from './filter.js';
 import { compileOther, otherDialect, type Dialects, type MatchableSubscription } from './predicate.js';
 
 export type EventTest = (event: ContextAttributes) => boolean;
@@ -20,9 +20,20 @@ export function compileFilter(subscription: MatchableSubscription, dialects: Dia
 }
 
 function compile(filter: Filter, dialects: Dialects): EventTest {
-  if ('exact' in filter) return leaves(filter.exact, equals);
-  if ('prefix' in filter) return leaves(filter.prefix, startsWith);
-  if ('suffix' in filter) return leaves(filter.suffix, endsWith);
+  const comparison = comparisonOf(filter);
+  if (comparison !== undefined) {
+    const { operator, attributes } = comparison;
+    const compare = operators[operator];
+    return every(
+      Object.entries(attributes).map(([name, value]) => {
+        if (operator === 'exact') return equals(name, value);
+        return (event) => {
+          const text = event.text(name);
+          return text !== undefined && compare(text, value);
+        };
+      }),
+    );
+  }
   if ('all' in filter) return every(filter.all.map((nested) => compile(nested, dialects)));
   if ('any' in filter) return some(filter.any.map((nested) => compile(nested, dialects)));
   if ('not' in filter) {
@@ -34,24 +45,12 @@ function compile(filter: Filter, dialects: Dialects): EventTest {
   return (event) => predicate.test(event);
 }
 
-function leaves(attributes: Attributes, leaf: (name: string, value: string) => EventTest): EventTest {
-  return every(Object.entries(attributes).map(([name, value]) => leaf(name, value)));
-}
-
 /** Reads the three attributes that nearly every filter compares without looking up their names. */
 function equals(name: string, value: string): EventTest {
   if (name === 'type') return (event) => event.type === value;
   if (name === 'source') return (event) => event.source === value;
   if (name === 'subject') return (event) => event.subject === value;
   return (event) => event.text(name) === value;
-}
-
-function startsWith(name: string, value: string): EventTest {
-  return (event) => event.text(name)?.startsWith(value) ?? false;
-}
-
-function endsWith(name: string, value: string): EventTest {
-  return (event) => event.text(name)?.endsWith(value) ?? false;
 }
 
 function oneOf(types: readonly string[]): EventTest {

@@ -10,15 +10,32 @@ import { parseCesql } from '../cesql/parser.js';
 /** Attribute names and the values to compare with. All of them must match. */
 export type Attributes = Record<string, string>;
 
+/** The dialects that compare: whether the text of an attribute matches the value in the filter. */
+export const operators = {
+  exact: (text, value) => text === value,
+  prefix: (text, value) => text.startsWith(value),
+  suffix: (text, value) => text.endsWith(value),
+} as const satisfies Record<string, (text: string, value: string) => boolean>;
+
+export type Operator = keyof typeof operators;
+
 /** A validated filter in one of the six required dialects, or CESQL (Subscriptions API, section 3.2.4.1). */
 export type Filter =
-  | { exact: Attributes }
-  | { prefix: Attributes }
-  | { suffix: Attributes }
+  | { [O in Operator]: Record<O, Attributes> }[Operator]
   | { all: Filter[] }
   | { any: Filter[] }
   | { not: Filter }
   | { sql: string };
+
+/** The operator of a filter that compares, and its operands. */
+export function comparisonOf(filter: Filter): { operator: Operator; attributes: Attributes } | undefined {
+  for (const operator of operatorNames) {
+    if (operator in filter) return { operator, attributes: (filter as Record<Operator, Attributes>)[operator] };
+  }
+  return undefined;
+}
+
+const operatorNames = Object.keys(operators) as Operator[];
 
 export type ParsedFilters = { filters: Filter[] } | { faults: Fault[] };
 
@@ -78,13 +95,8 @@ function parseFilter(walk: Walk, value: unknown, at: string, depth: number): Fil
 }
 
 function parseDialect(walk: Walk, name: string, value: unknown, at: string, depth: number): Filter | undefined {
+  if (Object.hasOwn(operators, name)) return { [name]: parseAttributes(walk, value, at) } as Filter;
   switch (name) {
-    case 'exact':
-      return { exact: parseAttributes(walk, value, at) };
-    case 'prefix':
-      return { prefix: parseAttributes(walk, value, at) };
-    case 'suffix':
-      return { suffix: parseAttributes(walk, value, at) };
     case 'all':
       return { all: parseNested(walk, value, at, depth) };
     case 'any':

@@ -1,4 +1,4 @@
-import type { Attributes, Filter } from '../filters/filter.js';
+import { comparisonOf, type Attributes, type Filter } from '../filters/filter.js';
 import { otherDialect, type Dialects, type MatchableSubscription } from '../filters/predicate.js';
 import {
   all,
@@ -8,6 +8,7 @@ import {
   notPredicate,
   operandShift,
   instructionMask,
+  instructionOf,
   predicate,
   prefix,
   suffix,
@@ -47,9 +48,10 @@ export function compileProgram(subscription: MatchableSubscription, symbols: Sym
 
 function compile(filter: Filter, negated: boolean, symbols: Symbols, dialects: Dialects): Program {
   const nested = (filters: Filter[]) => filters.map((each) => compile(each, negated, symbols, dialects));
-  if ('exact' in filter) return leaves(symbols, exact, negated, filter.exact);
-  if ('prefix' in filter) return leaves(symbols, prefix, negated, filter.prefix);
-  if ('suffix' in filter) return leaves(symbols, suffix, negated, filter.suffix);
+  const comparison = comparisonOf(filter);
+  if (comparison !== undefined) {
+    return leaves(symbols, instructionOf[comparison.operator], negated, comparison.attributes);
+  }
   if ('all' in filter) return junction(negated ? any : all, nested(filter.all));
   if ('any' in filter) return junction(negated ? all : any, nested(filter.any));
   if ('not' in filter) return compile(filter.not, !negated, symbols, dialects);

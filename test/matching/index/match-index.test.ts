@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { compileFilter } from '../../../src/matching/filters/compile-filter.js';
-import type { Filter } from '../../../src/matching/filters/filter.js';
+import { operators, type Filter, type Operator } from '../../../src/matching/filters/filter.js';
 import { attributesOf, coreNames, type AttributeValue } from '../../../src/events/context-attributes.js';
 import { MatchIndex } from '../../../src/matching/index/match-index.js';
 import type { Dialects, MatchableSubscription } from '../../../src/matching/filters/predicate.js';
@@ -101,9 +101,26 @@ describe('a filter, and not as its opposite', () => {
     expect(matches({ filters: [{ not: filter }] }, attributes)).toBe(!expected);
   });
 
+  test.each(Object.keys(operators) as Operator[])('%s means the same to the index as to one filter', (operator) => {
+    const texts = ['', 'a', 'b', 'ab', 'ba', 'aab', 'aba', 'abab', 'abba', 'b/a', 'A'];
+    for (const value of texts.slice(1)) {
+      for (const subject of texts) {
+        const filter = { [operator]: { subject: value } } as Filter;
+        const expected = operators[operator](subject, value);
+        expect([subject, value, matches({ filters: [filter] }, { ...created, subject })]).toEqual([
+          subject,
+          value,
+          expected,
+        ]);
+        expect(matches({ filters: [{ not: filter }] }, { ...created, subject })).toBe(!expected);
+      }
+      expect(matches({ filters: [{ [operator]: { subject: value } } as Filter] }, created)).toBe(false);
+    }
+  });
+
   test.each(coreNames)('of %s by itself', (name) => {
     const event = { ...Object.fromEntries(coreNames.map((each) => [each, `/${each}/`])), more: '/more/' };
-    for (const kind of ['exact', 'prefix', 'suffix'] as const) {
+    for (const kind of ['exact', 'prefix', 'suffix'] satisfies Operator[]) {
       for (const each of [...coreNames, 'more']) {
         const filter = { [kind]: { [name]: `/${each}/` } } as unknown as Filter;
         expect(matches({ filters: [filter] }, event)).toBe(each === name);
