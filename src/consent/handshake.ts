@@ -26,9 +26,24 @@ import type { Verdict } from './verdicts.js';
  *
  * A change of sink, origin or rate, a deletion, a revocation or the owner's refusal sets `callbackopen` to false in any
  * state of the handshake. Its callback is unknown from then on.
+ *
+ * True: it is open, and can be cancelled. Otherwise it is over.
  */
-export type HandshakeState =
-  'due' | 'asking' | 'waiting' | 'granted' | 'refused' | 'unreachable' | 'retired' | 'cancelled';
+const states = {
+  due: true,
+  asking: true,
+  waiting: true,
+  granted: false,
+  refused: false,
+  unreachable: false,
+  retired: false,
+  cancelled: false,
+} as const;
+export type HandshakeState = keyof typeof states;
+type OpenState = { [S in HandshakeState]: (typeof states)[S] extends true ? S : never }[HandshakeState];
+
+export const isOpenState = (state: HandshakeState): state is OpenState => states[state];
+export const openStates = (Object.keys(states) as HandshakeState[]).filter(isOpenState);
 
 /** Why the webhook is asked: a new subscription; another sink, origin or rate; a client's request; an expiring grant. */
 export type HandshakeReason = 'registration' | 'change' | 'request' | 'renewal';

@@ -10,7 +10,7 @@ import { recordsetOfPairs, updateRows } from '../storage/rows.js';
 import { Prisma, type grant as GrantRow, type origin as OriginRow } from '../storage/generated/client.js';
 import { answerColumns } from './attempt.js';
 import { recordCooldowns } from './cooldown.js';
-import type { Begun, Settled } from '../../consent/handshake.js';
+import { isOpenState, type Begun, type Settled } from '../../consent/handshake.js';
 import { cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from '../../consent/judgement.js';
 import { givenBy, isClearRefusal, nextMove, type JudgedAttempt, type Move, type RetrySettings } from './next-move.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
@@ -68,7 +68,7 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
     const ends = await settleGrants(tx, moved);
     for (const { claim } of moved) {
       const { state, verdict } = ends.get(claim.id) as Move;
-      if (state === 'due' || state === 'waiting') continue;
+      if (isOpenState(state)) continue;
       const target = claim.subscription === undefined ? `handshake:${claim.id}` : `subscription:${claim.subscription}`;
       tx.audit(service(claim.tenant), `handshake.${state}`, target, { handshake: claim.id, verdict });
       if (state === 'granted') continue;
@@ -207,7 +207,7 @@ async function moveHandshakes(sql: Sql, planned: readonly PlannedMove[], now: Da
       ? { dueat: new Date(now.getTime() + move.afterMs), aftercooldown: move.afterCooldown }
       : {}),
     ...(move.state === 'waiting' ? { waitinguntil: move.until } : {}),
-    ...(move.state === 'due' || move.state === 'waiting' ? {} : { finishedat: now }),
+    ...(isOpenState(move.state) ? {} : { finishedat: now }),
   }));
   const rows = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake h set state = m.state, verdict = m.verdict, lease = null, leaseduntil = null,

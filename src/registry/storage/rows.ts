@@ -1,4 +1,5 @@
 import type { Pair } from '../../consent/grant.js';
+import { openStates as allOpen } from '../../consent/handshake.js';
 import { Prisma } from './generated/client.js';
 
 // Statements that write many rows at once. The rows travel as one JSON value, and Postgres reads it by the types that the
@@ -73,3 +74,6 @@ function columnsOf(rows: readonly object[]): string[] {
 function named(name: string): Prisma.Sql {
   return Prisma.raw(`"${name}"`);
 }
+
+/** To compare the state of a handshake with: `state in ${openStates}`. Constants, as indexes have them. */
+export const openStates = Prisma.raw(`(${allOpen.map((state) => `'${state}'`).join(', ')})`);

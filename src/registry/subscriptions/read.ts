@@ -5,7 +5,13 @@ import type { Basis } from '../../consent/decision.js';
 import type { Grant } from '../../consent/grant.js';
 import { grantsOnBasis, grantsOver } from '../grants/read.js';
 import { handshakesInState, handshakesWithVerdict } from '../handshake/find-handshakes.js';
-import type { HandshakeReason, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
+import {
+  openStates,
+  type HandshakeReason,
+  type HandshakeState,
+  type HeaderLine,
+  type RejectedCallback,
+} from '../../consent/handshake.js';
 import { statusReasons, type Status, type StatusReason } from '../../consent/status.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 import type { FoundPage } from '../http/page.js';
@@ -173,7 +179,7 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: Status
   const inState = (state: string) => handshakes(handshakesInState(ofHandshake, tenant, state));
   const withVerdict = (code: string) => handshakes(handshakesWithVerdict(ofHandshake, tenant, code));
   const over = (state: string) => grants(grantsOver(ofGrant, tenant, state));
-  const open = () => ['due', 'asking', 'waiting'].map(inState);
+  const open = () => openStates.map(inState);
 
   let queries: Prisma.Sql[] | undefined;
   if (reason !== undefined) {
