@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { text as textOf } from 'node:stream/consumers';
 import { AssentError } from '../../../kits/client/index.js';
 import { UsageError } from '../../../base/errors.js';
 import { checkChoice, isRequired, write, type Io, type Values } from '../command.js';
-import { exitCodeOf, problemText } from '../problem-text.js';
-import { readJson } from '../read-json.js';
+import { visible } from '../printable.js';
 import type { Field, Operation } from './operation.js';
 import { loose, openRegistry, type Init } from './registry.js';
 import { showList } from './show-list.js';
@@ -108,4 +109,49 @@ async function readObject(file: string, io: Io): Promise<Row> {
     throw new UsageError('The file must be a JSON object.');
   }
   return content as Row;
+}
+
+/** The JSON in a file; `-` is standard input. Throws UsageError. */
+export async function readJson(file: string, io: Io): Promise<unknown> {
+  const name = file === '-' ? 'Standard input' : file;
+  const content = await (file === '-' ? textOf(io.stdin) : readFile(file, 'utf8')).catch((error: Error) => {
+    throw new UsageError(`${name} cannot be read: ${(error as NodeJS.ErrnoException).code ?? error.message}`);
+  });
+  try {
+    return JSON.parse(content.replace(/^\ufeff/, ''));
+  } catch (error) {
+    throw new UsageError(`${name} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** 1 refused or failed, 3 the registry does not respond, 4 not found. */
+function exitCodeOf({ code, status }: AssentError): number {
+  if (code === 'connection_lost' || status === 502 || status === 503 || status === 504) return 3;
+  return status === 404 ? 4 : 1;
+}
+
+/** For people, or as a line of JSON. */
+function problemText(error: AssentError, asJson: boolean): string {
+  if (asJson) return `${JSON.stringify(error.problem)}\n`;
+  const { title, detail } = error.problem;
+  const cause = error.code === 'connection_lost' ? causeOf(error.cause) : '';
+  const lines = [
+    ...[title, detail, cause].filter(Boolean),
+    ...error.faults.map(({ pointer, rule, detail }) => `  ${pointer || '/'}  ${rule}: ${detail}`),
+    ...(error.status === 401 ? ['Set ASSENT_TOKEN, or sign in with "assent login".'] : []),
+    ...(error.requestid === '' ? [] : [`Code ${error.code}, request ${error.requestid}`]),
+  ];
+  return lines.map((line) => `${visible(line)}\n`).join('');
+}
+
+interface Cause {
+  message?: string;
+  cause?: Cause;
+  errors?: Cause[];
+}
+
+/** What Node hides behind "fetch failed". */
+function causeOf(error: unknown): string {
+  const { cause, message = '' } = (error ?? {}) as Cause;
+  return cause?.errors?.[0]?.message || cause?.message || message;
 }

@@ -1,8 +1,8 @@
 import { UsageError } from '../../../base/errors.js';
 import type { Schemas } from '../../../kits/client/index.js';
 import { write } from '../command.js';
-import { readJson } from '../read-json.js';
 import { columnOf, type OperationContext } from './operation.js';
+import { readJson } from './run-operation.js';
 import { detailsOf, tableOf, type Column, type Row } from './table.js';
 
 // Subcommands that are more than one request and its response.
