@@ -654,6 +654,33 @@ begin
 end
 $$;
 
+-- The facts that decide about a lease for each of the asked pairs that has a grant. Times are milliseconds since 1970.
+-- Everything is looked up by its key: a plan that was made while a table was small would read all of it, and this is called
+-- so often that it must be planned once. No JIT, as in append_changes.
+create function read_leases(asked jsonb)
+returns table (place integer, pair uuid, denial text, allowedrate text, helduntil float8, pool json, holder json,
+  holders integer, history uuid, "now" float8, startedat float8)
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+#variable_conflict use_column
+begin
+  return query
+  select a.place, a.pair, p.denial, p.allowedrate, (extract(epoch from p.helduntil) * 1000)::float8,
+    (select row_to_json(b) from lease_pool b where b.pair = a.pair),
+    (select row_to_json(h) from lease_holder h where h.pair = a.pair and h.instance = a.instance),
+    -- How many others asked lately, if this one is new.
+    case when (select id from lease_holder h where h.pair = a.pair and h.instance = a.instance) is null then (
+      select count(*)::integer from lease_holder h where h.pair = a.pair and h.askedat > now() - interval '5 minutes'
+    ) end,
+    f.epoch, floor(extract(epoch from clock_timestamp()) * 1000)::float8,
+    -- If one backend crashes, the server restarts under the same postmaster, and its statistics with it.
+    (extract(epoch from greatest(pg_postmaster_start_time(), (select stats_reset from pg_stat_wal))) * 1000)::float8
+  from jsonb_to_recordset(asked) as a (place integer, tenant text, origin text, sink text, pair uuid, instance text)
+  cross join feed_state f
+  join pair_permission p on p.origin = a.origin and p.sink = a.sink and p.tenant = a.tenant;
+end
+$$;
+
 -- Stores pools and their holders as src/registry/deliveries/lease.ts computed them, and returns the pairs of those stored. Does
 -- not store a pool that another process has written since it was read: one that has another version, or that exists although
 -- it is one of the `created`.

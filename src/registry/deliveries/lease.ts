@@ -48,9 +48,11 @@ const fullSeconds = 60;
 export class Leases {
   readonly take: (request: LeaseRequest) => Promise<LeaseAnswer>;
   readonly #query: Database['query'];
+  readonly #sql: Database['sql'];
 
-  constructor({ query }: Pick<Database, 'query'>) {
+  constructor({ query, sql }: Pick<Database, 'query' | 'sql'>) {
     this.#query = query;
+    this.#sql = sql;
     this.take = createBatcher({ run: (requests: LeaseRequest[]) => this.#takeAll(requests), maxBatch });
   }
 
@@ -62,11 +64,10 @@ export class Leases {
     const { id, number } = parseLease(lease);
     if (id === undefined) return undefined;
     for (;;) {
-      const [row] = await this.#query<{ pool: PoolRow; holder: HolderRow; now: number }>(
-        `select row_to_json(b) as pool, row_to_json(h) as holder, ${now}
-         from lease_holder h join lease_pool b on b.pair = h.pair where h.id = $1::uuid and b.tenant = $2`,
-        [id, tenant],
-      );
+      const [row] = await this.#sql.$queryRaw<Array<{ pool: PoolRow; holder: HolderRow; now: number }>>`
+        select row_to_json(b) as pool, row_to_json(h) as holder,
+          floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now
+        from lease_holder h join lease_pool b on b.pair = h.pair where h.id = ${id}::uuid and b.tenant = ${tenant}`;
       if (row === undefined) return undefined;
       const { pair, version } = row.pool;
       const { pool, holder, returned } = handBack(poolOf(row.pool), holderOf(row.holder), number, unused, row.now);
@@ -104,25 +105,8 @@ export class Leases {
     const asked = requests.map(({ tenant, origin, sink, instance }, place) => {
       return { place, tenant, origin, sink, pair: pairOf(origin, sink), instance };
     });
-    const rows = await this.#query<PairRow & { place: number }>(
-      // `limit`: each grant is found by its key. A plan for a small table would read all of it.
-      `select a.place, a.pair, p.denial, p.allowedrate, (extract(epoch from p.helduntil) * 1000)::float8 as helduntil,
-         (select row_to_json(b) from lease_pool b where b.pair = a.pair) as pool,
-         (select row_to_json(h) from lease_holder h where h.pair = a.pair and h.instance = a.instance) as holder,
-         case when (select id from lease_holder h where h.pair = a.pair and h.instance = a.instance) is null then (
-           select count(*)::int from lease_holder h where h.pair = a.pair and h.askedat > now() - interval '5 minutes'
-         ) end as holders,
-         f.epoch as history, ${now},
-         -- If one backend crashes, the server restarts under the same postmaster, and its statistics with it.
-         (extract(epoch from greatest(pg_postmaster_start_time(), (select stats_reset from pg_stat_wal))) * 1000)::float8
-           as startedat
-       from jsonb_to_recordset($1::jsonb) as a (place int, tenant text, origin text, sink text, pair uuid, instance text)
-       cross join feed_state f
-       cross join lateral (
-         select * from pair_permission p where p.origin = a.origin and p.sink = a.sink and p.tenant = a.tenant limit 1
-       ) p`,
-      [JSON.stringify(asked)],
-    );
+    const text = 'select * from read_leases($1::jsonb)';
+    const rows = await this.#query<PairRow & { place: number }>(text, [JSON.stringify(asked)]);
     return new Map(rows.map((row) => [row.place, row]));
   }
 
@@ -143,9 +127,7 @@ export class Leases {
   }
 }
 
-/** The time by the database's clock, as all times in rows: milliseconds since 1970. */
-const now = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now';
-
+/** Times are milliseconds since 1970, by the database's clock. */
 interface PairRow {
   pair: string;
   denial: Denial | null;
