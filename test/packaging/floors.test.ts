@@ -40,7 +40,7 @@ test('lint finds circles of values and of types, imports upwards, and folders wi
     'src/base/sizes.ts': `export const size = 1;`,
     'src/registry/http/page.ts': `export type { Grant } from '../grants/grant.js';`,
     'src/registry/grants/grant.ts': `export interface Grant { id: string }`,
-    'src/kits/client/send.ts': `import { rate } from '../../consent/rate.js'; export const send = rate;`,
+    'src/kits/client/send.ts': `import { event } from '../../events/event.js'; export const send = event;`,
     'src/console/main.tsx': `export const load = () => import('../tools/cli/assent.js');`,
     'src/tools/cli/assent.ts': `import { size } from '../../base/sizes.js'; export const assent = size;`,
     'src/attic/box.ts': `import { size } from '../base/sizes.js'; export const box = size;`,
@@ -52,7 +52,7 @@ test('lint finds circles of values and of types, imports upwards, and folders wi
     'src/consent imports only from floors below it: src/consent/rate.ts -> src/events/event.ts',
     'src/console imports nothing more of src/: src/console/main.tsx -> src/tools/cli/assent.ts',
     'src/console imports only from floors below it: src/console/main.tsx -> src/tools/cli/assent.ts',
-    'src/kits/client imports nothing more of src/: src/kits/client/send.ts -> src/consent/rate.ts',
+    'src/kits/client imports nothing more of src/: src/kits/client/send.ts -> src/events/event.ts',
     'src/registry/http imports only from floors below it: src/registry/http/page.ts -> src/registry/grants/grant.ts',
   ]);
 });
