@@ -1,10 +1,10 @@
 import { isAboveMaxRate, parseRate, type Rate } from './rate.js';
 import { notBefore, parseRetryAfter } from './backoff.js';
 import type { FailureReason } from '../outbound/failure.js';
-import type { Reply } from '../outbound/safe-request.js';
+import type { RequestResult } from '../outbound/safe-request.js';
 
 /** A reply that can be judged. A held request was never sent. */
-export type FinalReply = Exclude<Reply, { kind: 'held' }>;
+export type FinalReply = Exclude<RequestResult, { kind: 'held' }>;
 
 /** What a reply is judged by: what was requested, and how strict to be. Rates are per minute. */
 export interface Criteria {

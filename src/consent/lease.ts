@@ -50,7 +50,7 @@ export interface Holder {
   epoch: number;
 }
 
-export interface Asked {
+export interface AskedLease {
   rate: Exclude<Rate, '*'>;
   requests: number;
   /** Earlier leases of this holder by number, with the requests not sent of each. Unknown ones are ignored. */
@@ -105,7 +105,7 @@ export function newPool(rate: Exclude<Rate, '*'>, history: string, now: number):
 export function lease(
   before: Pool,
   known: Holder,
-  asked: Asked,
+  asked: AskedLease,
   now: number,
 ): { pool: Pool; holder: Holder; leased: Leased } {
   const rate = Math.min(asked.rate, maxCount);

@@ -1,15 +1,15 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { follow } from './app/live.js';
+import { followLive } from './app/live.js';
 import { href, route } from './app/route.js';
 import { isHandedOver, returnFromIssuer } from './app/issuer.js';
-import { endsSoon, isExpired, restore, session, settings } from './app/session.js';
+import { endsSoon, isExpired, restore, session, consoleSettings } from './app/session.js';
 import { language, t } from './app/text.js';
 import { commonTexts, signInTexts } from './texts/common.js';
-import { pages, type Page, type Place } from './pages/index.js';
+import { pages, type PageComponent, type PageEntry } from './pages/index.js';
 import { EndsSoon, SignIn } from './pages/sign-in.js';
 import { Layout } from './ui/layout.js';
-import { lostConnection } from './app/api.js';
+import { lostConnectionProblem } from './app/api.js';
 import { ProblemView } from './ui/form.js';
 
 function App() {
@@ -30,7 +30,7 @@ function App() {
   }
   return (
     <Layout>
-      {isSignedIn && !isExpired.value && endsSoon.value && settings.issuers.length > 0 && <EndsSoon />}
+      {isSignedIn && !isExpired.value && endsSoon.value && consoleSettings.issuers.length > 0 && <EndsSoon />}
       {(!isSignedIn || isExpired.value) && <SignIn />}
       {isSignedIn && found !== undefined && <LoadedPage key={page} place={found} id={id} />}
       {isSignedIn && found === undefined && (
@@ -45,10 +45,10 @@ function App() {
   );
 }
 
-const loaded = new Map<Place, Page>();
+const loaded = new Map<PageEntry, PageComponent>();
 
 /** A page whose part of the script is loaded when it is opened for the first time. */
-function LoadedPage({ place, id }: { place: Place; id: string | undefined }) {
+function LoadedPage({ place, id }: { place: PageEntry; id: string | undefined }) {
   const [, setTurn] = useState(0);
   const [isLost, setIsLost] = useState(false);
   useEffect(() => {
@@ -64,7 +64,7 @@ function LoadedPage({ place, id }: { place: Place; id: string | undefined }) {
   const Shown = loaded.get(place);
   if (Shown !== undefined) return <Shown key={id ?? ''} id={id} />;
   // A browser does not load a module again that it could not load once.
-  if (isLost) return <ProblemView problem={lostConnection} onRetry={() => location.reload()} />;
+  if (isLost) return <ProblemView problem={lostConnectionProblem} onRetry={() => location.reload()} />;
   return (
     <p class="soft" role="status">
       {t(commonTexts.loading)}
@@ -74,6 +74,6 @@ function LoadedPage({ place, id }: { place: Place; id: string | undefined }) {
 
 if (!returnFromIssuer()) restore();
 document.documentElement.lang = language.value;
-follow();
+followLive();
 const root = document.getElementById('console');
 if (root !== null) render(<App />, root);

@@ -9,14 +9,14 @@ type Level = 'MUST' | 'SHOULD';
 /**
  * The place in the event (undefined: the whole event), and the detail if the rule's sentence does not say enough.
  */
-export interface Finding {
+export interface Violation {
   member: string | undefined;
   below?: string;
   detail?: string;
 }
 
 /** Undefined if the event keeps the rule, without an allocation. */
-export type Check = (event: EventParts) => readonly Finding[] | undefined;
+export type Check = (event: EventParts) => readonly Violation[] | undefined;
 
 /** The attributes that a subscription can ask for too. */
 export type JudgedAlone = 'type' | 'source' | 'subject';
@@ -65,12 +65,12 @@ export function breachOf(rule: Rule, pointer: string, detail = rule.sentence): R
   return { pointer, rule: rule.id, level: rule.level, sentence: rule.sentence, detail };
 }
 
-export function breachesOf(rule: Rule, event: EventParts, findings: readonly Finding[]): RuleBreach[] {
+export function breachesOf(rule: Rule, event: EventParts, findings: readonly Violation[]): RuleBreach[] {
   return findings.map(({ member, below, detail }) => breachOf(rule, pointerTo(event, member, below), detail));
 }
 
 /** The result of most checks: one finding at one member. */
-export function at(member: string | undefined, detail?: string): Finding[] {
+export function at(member: string | undefined, detail?: string): Violation[] {
   return [detail === undefined ? { member } : { member, detail }];
 }
 
@@ -80,7 +80,7 @@ export function isGiven({ attributes, faulty }: EventParts, name: string): boole
 }
 
 /** The value of an attribute if it is a string; other types were checked before. */
-export function textOf(event: EventParts, name: string): string | undefined {
+export function ruleTextOf(event: EventParts, name: string): string | undefined {
   const value = event.attributes.get(name);
   return typeof value === 'string' ? value : undefined;
 }

@@ -22,7 +22,7 @@ export interface SinkBlocked {
   detail: string;
 }
 
-export type Reply = (FinalResponse | NoResponse | SinkBlocked | NotConnected) & { timing: Timing };
+export type RequestResult = (FinalResponse | NoResponse | SinkBlocked | NotConnected) & { timing: Timing };
 
 export interface OutboundRequest extends WireRequest {
   method: 'OPTIONS';
@@ -30,7 +30,7 @@ export interface OutboundRequest extends WireRequest {
   admit?: Admit;
 }
 
-export type SafeRequest = (request: OutboundRequest) => Promise<Reply>;
+export type SafeRequest = (request: OutboundRequest) => Promise<RequestResult>;
 
 export interface SafeRequestSettings
   extends ConnectSettings, Pick<AnswerLimits, 'maxHeaderBytes' | 'maxInformational'> {

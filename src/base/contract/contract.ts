@@ -135,7 +135,7 @@ export function loadContract(text = documentText()): Contract {
       const isOpen = operation.security?.length === 0;
       const scopes = operation.security?.flatMap((requirement) => requirement.oauth ?? []) ?? [];
       return {
-        id: operation.operationId,
+        id: operation.operationId as OperationId,
         method,
         path: (item.servers === undefined ? prefix : '') + path.replace(/\{(\w+)\}/g, ':$1'),
         scopes: isOpen ? undefined : scopes,
@@ -280,7 +280,7 @@ function textFaults(place: string, values: Readonly<Record<string, unknown>>): F
 /**
  * The value of a parameter. Text that is not a decimal integer or a boolean stays text, so that the schema refuses it.
  */
-function valueOf(text: string, type: string | undefined): string | number | boolean {
+function valueOf(text: string, type: unknown): string | number | boolean {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
   return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }

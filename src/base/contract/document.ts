@@ -2,44 +2,50 @@ import { readFileSync } from 'node:fs';
 import type { operations } from './contract.gen.js';
 import type { Scope } from './principal.js';
 
-// The OpenAPI document as it stands in openapi/openapi.json, which is bundled from the files next to it.
+// The OpenAPI 3.1 document as it stands in openapi/openapi.json, which is bundled from the files next to it.
 
 /** Webhooks have the others: the registry does not serve those. */
 export type OperationId = Exclude<keyof operations, 'askWebhook' | 'receiveNotice'>;
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
 
-export interface SchemaObject {
-  type?: string;
-  format?: string;
-  description?: string;
-  enum?: string[];
-  default?: unknown;
-  items?: SchemaObject;
-  oneOf?: SchemaObject[];
-  properties?: Record<string, SchemaObject>;
-  required?: string[];
-  readOnly?: boolean;
-  $ref?: string;
+export interface OpenApiDocument {
+  info: { version: string; description?: string; contact: { name: string } };
+  servers: ReadonlyArray<{ url: string }>;
+  tags: readonly TagObject[];
+  paths: Readonly<Record<string, PathItem>>;
+  /** What others send, to the webhooks of the readers. */
+  webhooks?: Readonly<Record<string, PathItem>>;
+  components: {
+    schemas: Readonly<Record<string, Schema>>;
+    responses: Readonly<Record<string, ResponseObject>>;
+  };
 }
-export interface ParameterObject {
+
+export interface TagObject {
   name: string;
-  in: 'path' | 'query' | 'header';
-  required?: boolean;
   description?: string;
-  schema: SchemaObject;
-  $ref?: string;
+  'x-role'?: string;
 }
-export interface ResponseObject {
-  content?: Record<string, object>;
-}
+
+export type PathItem = Readonly<Partial<Record<Method | 'options', OperationObject>>> & {
+  parameters?: ReadonlyArray<ParameterObject | ReferenceObject>;
+  /** In place of the document's. */
+  servers?: ReadonlyArray<{ url: string }>;
+  'x-addition'?: boolean;
+};
+
 export interface OperationObject {
-  operationId: OperationId;
-  description: string;
-  parameters?: unknown[];
-  security?: Array<{ oauth?: Scope[] }>;
-  requestBody?: { required?: boolean; content: Record<string, { schema: SchemaObject }> };
-  responses: Record<string, unknown>;
+  operationId: string;
+  tags?: readonly string[];
+  summary?: string;
+  description?: string;
+  deprecated?: boolean;
+  security?: ReadonlyArray<{ oauth?: readonly Scope[] }>;
+  parameters?: ReadonlyArray<ParameterObject | ReferenceObject>;
+  requestBody?: { description?: string; required?: boolean; content: Readonly<Record<string, MediaType>> };
+  responses: Readonly<Record<string, ResponseObject | ReferenceObject>>;
+  'x-addition'?: boolean;
   'x-body-limit'?: number;
   'x-safe'?: boolean;
   'x-hot'?: boolean;
@@ -49,21 +55,62 @@ export interface OperationObject {
   'x-page'?: boolean;
   'x-any-method'?: boolean;
   'x-echo-request-id'?: boolean;
-  deprecated?: boolean;
   /** Dates, as 2026-11-24, and a URL. The build checks them. */
   'x-deprecated-since'?: string;
   'x-sunset'?: string;
   'x-deprecation-link'?: string;
 }
-export type PathItem = Partial<Record<Method, OperationObject>> & {
-  parameters?: unknown[];
-  /** In place of the document's. */
-  servers?: Array<{ url: string }>;
-};
-export interface OpenApiDocument {
-  info: { version: string; contact: { name: string } };
-  servers: Array<{ url: string }>;
-  paths: Record<string, PathItem>;
+
+export interface ParameterObject extends Examples {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+}
+
+export interface ResponseObject {
+  description: string;
+  headers?: Readonly<Record<string, object>>;
+  content?: Readonly<Record<string, MediaType>>;
+}
+
+export interface MediaType extends Examples {
+  schema: Schema;
+}
+
+interface Examples {
+  example?: unknown;
+  examples?: Readonly<Record<string, { summary?: string; value?: unknown } | ReferenceObject>>;
+}
+
+export interface Schema {
+  $ref?: string;
+  type?: string | readonly string[];
+  format?: string;
+  description?: string;
+  example?: unknown;
+  enum?: readonly string[];
+  const?: unknown;
+  default?: unknown;
+  required?: readonly string[];
+  properties?: Readonly<Record<string, Schema>>;
+  items?: Schema;
+  oneOf?: readonly Schema[];
+  anyOf?: readonly Schema[];
+  allOf?: readonly Schema[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  readOnly?: boolean;
+  'x-addition'?: boolean;
+}
+
+export interface ReferenceObject {
+  $ref: string;
 }
 
 export function documentText(): string {
@@ -79,4 +126,14 @@ export function locate<T>(document: OpenApiDocument, pointer: string): [string, 
   );
   const reference = (value as { $ref?: string }).$ref;
   return reference ? locate(document, reference.slice(1)) : [pointer, value as T];
+}
+
+/** The object, or the one that its reference leads to. */
+export function resolve<T extends object>(document: OpenApiDocument, value: T | ReferenceObject): T {
+  if (!('$ref' in value) || value.$ref === undefined) return value as T;
+  return value.$ref
+    .slice(2)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((parent, name) => (parent as Record<string, unknown>)[name], document) as T;
 }

@@ -10,7 +10,7 @@ export interface JournalSettings {
   /** The error for a second process. */
   inUse: (owner: number) => Error;
   /** Writes what is still needed of the file, as it is after the last append that called `onWritten`. */
-  compact: (write: Write) => Promise<void>;
+  compact: (write: AppendLines) => Promise<void>;
   /** Bytes. A smaller file is not compacted (1 MiB if absent). A larger one is when it has doubled. */
   compactAbove?: number | undefined;
   /** A compaction failed. The file grows until the next one. */
@@ -18,7 +18,7 @@ export interface JournalSettings {
 }
 
 /** JSON, without line ends. */
-export type Write = (lines: readonly string[]) => Promise<void>;
+export type AppendLines = (lines: readonly string[]) => Promise<void>;
 
 export interface AppendOptions {
   /** Waits for the disk. Without it, a power cut may take the lines away, and nothing else. */
@@ -28,7 +28,7 @@ export interface AppendOptions {
 }
 
 /** Whether the file may end after a line: not at all, here, or here as what a compaction left. */
-export type Ending = 'open' | 'whole' | 'compacted';
+export type JournalEnding = 'open' | 'whole' | 'compacted';
 
 /** Appends that are written together. */
 interface Group {
@@ -93,7 +93,7 @@ export class Journal {
    * Calls `take` with each line up to the first that is torn. What is behind the last line where the file may end is
    * dropped. To be called once, before the first append.
    */
-  async read(take: (line: unknown, text: string) => Ending): Promise<void> {
+  async read(take: (line: unknown, text: string) => JournalEnding): Promise<void> {
     let at = 0;
     reading: for await (const lines of readLines(createReadStream(this.#settings.path, { highWaterMark: 262_144 }))) {
       for (const text of lines) {
@@ -117,12 +117,12 @@ export class Journal {
   }
 
   /** A new content. Lines that are appended meanwhile don't get into it. */
-  begin(): Promise<Draft> {
-    return Draft.create(`${this.#settings.path}.new`);
+  begin(): Promise<JournalDraft> {
+    return JournalDraft.create(`${this.#settings.path}.new`);
   }
 
   /** If it rejects, the file is as before. */
-  replace(draft: Draft): Promise<void> {
+  replace(draft: JournalDraft): Promise<void> {
     return this.#enqueue(() => this.#replace(draft));
   }
 
@@ -186,7 +186,7 @@ export class Journal {
   }
 
   async #compact(): Promise<void> {
-    const draft = await Draft.create(`${this.#settings.path}.compact`);
+    const draft = await JournalDraft.create(`${this.#settings.path}.compact`);
     try {
       await this.#settings.compact((lines) => draft.write(lines));
       await this.#replace(draft);
@@ -196,7 +196,7 @@ export class Journal {
     }
   }
 
-  async #replace({ file, path, bytes }: Draft): Promise<void> {
+  async #replace({ file, path, bytes }: JournalDraft): Promise<void> {
     await file.datasync();
     await rename(path, this.#settings.path);
     const old = this.#file;
@@ -208,7 +208,7 @@ export class Journal {
 }
 
 /** A file beside the journal. */
-export class Draft {
+export class JournalDraft {
   bytes = 0;
 
   private constructor(
@@ -216,9 +216,9 @@ export class Draft {
     readonly file: FileHandle,
   ) {}
 
-  static async create(path: string): Promise<Draft> {
+  static async create(path: string): Promise<JournalDraft> {
     await rm(path, { force: true });
-    return new Draft(path, await open(path, 'ax', 0o600));
+    return new JournalDraft(path, await open(path, 'ax', 0o600));
   }
 
   async write(lines: readonly string[]): Promise<void> {

@@ -23,7 +23,7 @@ export const api = createClient({
 });
 
 /** A part of the console that could not be loaded is shown as any other failure. */
-export const lostConnection: Problem = {
+export const lostConnectionProblem: Problem = {
   type: 'about:blank',
   title: '',
   status: 0,

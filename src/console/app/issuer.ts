@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type * as oauth from 'oauth4webapi';
-import { type Issuer, readToken, session, settings, signIn } from './session.js';
+import { type Issuer, readToken, session, consoleSettings, signIn } from './session.js';
 
 /**
  * Authorization code with PKCE (RFC 7636). The code comes back in the fragment if the issuer can do that, and leaves the
@@ -123,7 +123,7 @@ export function returnFromIssuer(): boolean {
 async function finish(started: Started, parameters: URLSearchParams): Promise<void> {
   signInFault.value = '';
   try {
-    const issuer = settings.issuers.find((each) => each.issuer === started.issuer);
+    const issuer = consoleSettings.issuers.find((each) => each.issuer === started.issuer);
     if (issuer === undefined) throw new Error(started.issuer);
     const oauth = await library();
     const [server, client] = [serverOf(issuer), clientOf(issuer)];

@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import type { Answer, Change } from '../../kits/client/index.js';
+import type { ApiResponse, Change } from '../../kits/client/index.js';
 import { api, AssentError, type Problem } from './api.js';
 import { isExpired, session } from './session.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -17,7 +17,7 @@ export function onChange(listener: (change: Change) => void): () => void {
 }
 
 /** Follows the feed for as long as the user is signed in. */
-export function follow(): void {
+export function followLive(): void {
   let stop = new AbortController();
   effect(() => {
     stop.abort();
@@ -48,7 +48,7 @@ export interface Everything<T> {
 }
 
 /** All pages of a list, but no further than `most` entries. */
-export async function readAll<T>(max: number, pages: AsyncIterable<Answer<T[]>>): Promise<Everything<T>> {
+export async function readAll<T>(max: number, pages: AsyncIterable<ApiResponse<T[]>>): Promise<Everything<T>> {
   const rows: T[] = [];
   for await (const { data, next } of pages) {
     rows.push(...data);
@@ -57,7 +57,7 @@ export async function readAll<T>(max: number, pages: AsyncIterable<Answer<T[]>>)
   return { rows, isCut: false };
 }
 
-export interface Resource<T> {
+export interface LoadedResource<T> {
   /** What was read last; it stays while it is read again. */
   data: T | undefined;
   problem: Problem | undefined;
@@ -75,7 +75,7 @@ export function useResource<T>(
   key: string,
   read: (signal: AbortSignal) => Promise<T>,
   isAbout: (change: Change) => boolean = () => false,
-): Resource<T> {
+): LoadedResource<T> {
   const [state, setState] = useState<{ key: string; data?: T; problem?: Problem | undefined; isLoading: boolean }>({
     key,
     isLoading: true,

@@ -111,4 +111,4 @@ interface ConsoleSettings {
   issuers: readonly Issuer[];
 }
 
-export const settings = JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as ConsoleSettings;
+export const consoleSettings = JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as ConsoleSettings;

@@ -1,5 +1,5 @@
 import { leaveToSignIn, signInBeside, signInFault } from '../app/issuer.js';
-import { isExpired, readToken, session, settings, signIn } from '../app/session.js';
+import { isExpired, readToken, session, consoleSettings, signIn } from '../app/session.js';
 import { t } from '../app/text.js';
 import { signInTexts as texts } from '../texts/common.js';
 import { useState } from 'preact/hooks';
@@ -8,7 +8,7 @@ import { TextField } from '../ui/form.js';
 
 /** One button for each issuer. With a page behind it, it signs in beside: what was typed stays. */
 function Issuers() {
-  if (settings.issuers.length === 0) return null;
+  if (consoleSettings.issuers.length === 0) return null;
   return (
     <>
       {signInFault.value !== '' && (
@@ -23,7 +23,7 @@ function Issuers() {
         </p>
       )}
       <p class="actions">
-        {settings.issuers.map((issuer) => (
+        {consoleSettings.issuers.map((issuer) => (
           <button
             key={issuer.issuer}
             type="button"
@@ -65,7 +65,7 @@ export function SignIn() {
       <h1 id="sign-in">{t(texts.title)}</h1>
       {isExpired.value && <p role="alert">{t(texts.expired)}</p>}
       <Issuers />
-      {settings.issuers.length > 0 && <h2>{t(texts.orToken)}</h2>}
+      {consoleSettings.issuers.length > 0 && <h2>{t(texts.orToken)}</h2>}
       <form onSubmit={submit}>
         <TextField
           label={t(texts.token)}
@@ -91,10 +91,10 @@ export function SignIn() {
           {t(texts.submit)}
         </button>
       </form>
-      {settings.developmentCommand !== undefined && (
+      {consoleSettings.developmentCommand !== undefined && (
         <>
           <p>{t(texts.development)}</p>
-          <Copyable text={settings.developmentCommand} label={t(texts.development)} />
+          <Copyable text={consoleSettings.developmentCommand} label={t(texts.development)} />
         </>
       )}
     </section>

@@ -33,7 +33,7 @@ export const subscriptionsTexts = {
 } satisfies Record<string, Text | ((...texts: string[]) => Text)>;
 
 /** The page of one subscription. */
-export const subscriptionTexts = {
+export const subscriptionPageTexts = {
   title: { en: 'Subscription', nl: 'Abonnement' },
   back: { en: 'All subscriptions', nl: 'Alle abonnementen' },
   status: { en: 'Status', nl: 'Status' },
@@ -169,7 +169,7 @@ export const subscriptionTexts = {
 } as const;
 
 /** The conversations with the webhook. */
-export const handshakeTexts = {
+export const handshakePageTexts = {
   title: { en: 'Handshakes', nl: 'Handshakes' },
   hint: {
     en: 'What Assent asked the webhook, and what came back. The newest comes first.',

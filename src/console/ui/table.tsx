@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   key: string;
   title: string;
   cell: (row: Row) => ComponentChildren;
@@ -26,7 +26,7 @@ export function Table<Row>({
   keyOf,
 }: {
   caption: string;
-  columns: ReadonlyArray<Column<Row>>;
+  columns: ReadonlyArray<TableColumn<Row>>;
   rows: readonly Row[];
   keyOf: (row: Row) => string;
 }) {

@@ -1,4 +1,4 @@
-import { at, isGiven, rulesOf, textOf, type Finding, type Rule } from '../rule.js';
+import { at, isGiven, rulesOf, ruleTextOf, type Violation, type Rule } from '../rule.js';
 import { isUriReference } from '../../base/formats/uri.js';
 import { cloudeventsRules, dataschemaFragment } from './cloudevents.js';
 
@@ -65,7 +65,7 @@ const ownRules: readonly Rule[] = [
     'event-svctype',
     'The service is the name of an API, .v and its major version, such as addressChanges.v1.',
     (event) => {
-      const service = textOf(event, 'service');
+      const service = ruleTextOf(event, 'service');
       return !service || isService(service) ? undefined : at('service');
     },
   ),
@@ -75,14 +75,14 @@ const ownRules: readonly Rule[] = [
     'event-svctype',
     'The type is the service with its version, then resource type, method and an optional suffix.',
     (event) => {
-      const type = textOf(event, 'type');
+      const type = ruleTextOf(event, 'type');
       return type === undefined || hasForm(type) ? undefined : at('type');
     },
     'type',
   ),
   rule('type_service', 'SHOULD', 'event-svctype', 'The type begins with the service that defines it.', (event) => {
-    const service = textOf(event, 'service');
-    const type = textOf(event, 'type');
+    const service = ruleTextOf(event, 'service');
+    const type = ruleTextOf(event, 'type');
     return !service || type === undefined || type.startsWith(`${service}.`) ? undefined : at('type');
   }),
   rule(
@@ -91,7 +91,7 @@ const ownRules: readonly Rule[] = [
     'event-svctype',
     'In the type of an event, notify is followed by what happened, such as updated.',
     (event) => {
-      const type = textOf(event, 'type');
+      const type = ruleTextOf(event, 'type');
       return type?.endsWith('.notify') && parseType(type) ? at('type') : undefined;
     },
     'type',
@@ -104,8 +104,8 @@ const ownRules: readonly Rule[] = [
     (event) => {
       const hasId = isGiven(event, 'relatedto');
       const hasSource = isGiven(event, 'relatedtosource');
-      if (hasId === hasSource && (hasId || !isReply(textOf(event, 'type')))) return undefined;
-      const findings: Finding[] = [];
+      if (hasId === hasSource && (hasId || !isReply(ruleTextOf(event, 'type')))) return undefined;
+      const findings: Violation[] = [];
       if (!hasId) findings.push({ member: 'relatedto' });
       if (!hasSource) findings.push({ member: 'relatedtosource' });
       return findings;
@@ -127,7 +127,7 @@ const ownRules: readonly Rule[] = [
     'event-svctype',
     'The type of a message with relatedto ends in reply, problemReply or a suffix like them.',
     (event) => {
-      const type = textOf(event, 'type');
+      const type = ruleTextOf(event, 'type');
       return !event.attributes.has('relatedto') || type === undefined || isReply(type) ? undefined : at('type');
     },
   ),

@@ -1,4 +1,4 @@
-import { at, rulesOf, textOf, type Check, type Rule } from '../rule.js';
+import { at, rulesOf, ruleTextOf, type Check, type Rule } from '../rule.js';
 import { readingRules } from './reading-rules.js';
 import { hasReverseDomain } from './reverse-domain.js';
 import { isSensitiveName } from './sensitive-name.js';
@@ -41,7 +41,7 @@ const sourceAbsolute = rule(
   'source',
   'The source is an absolute URI.',
   (event) => {
-    const source = textOf(event, 'source');
+    const source = ruleTextOf(event, 'source');
     // That it is a URI reference is known: it has a scheme if a colon comes before everything else that ends one.
     return source === undefined || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(source) ? undefined : at('source');
   },
@@ -54,7 +54,7 @@ export const typeReverseDomain = rule(
   'type',
   'The type begins with a domain name in reverse, such as com.example.',
   (event) => {
-    const type = textOf(event, 'type');
+    const type = ruleTextOf(event, 'type');
     return type === undefined || hasReverseDomain(type) ? undefined : at('type');
   },
   'type',
@@ -65,7 +65,7 @@ export const dataschemaFragment = rule(
   'SHOULD',
   'Type System, URI',
   'The dataschema is an absolute URI in the sense of RFC 3986, section 4.3, which has no fragment.',
-  (event) => (textOf(event, 'dataschema')?.includes('#') ? at('dataschema') : undefined),
+  (event) => (ruleTextOf(event, 'dataschema')?.includes('#') ? at('dataschema') : undefined),
 );
 
 export const size = rule(

@@ -3,7 +3,7 @@ import { isTraceparent } from '../../base/formats/trace-context.js';
 import type { EventParts } from '../cloud-event.js';
 import { canonicalString } from '../context-attributes.js';
 import { parseMediaType } from '../../base/formats/media-type.js';
-import type { Finding } from '../rule.js';
+import type { Violation } from '../rule.js';
 import { isUriReference } from '../../base/formats/uri.js';
 
 // What INTG-STD-015 looks at, told apart from its rules.
@@ -48,9 +48,9 @@ export function isBinaryType(datacontenttype: string | undefined): boolean {
 }
 
 /** The members of a claim check that are missing or of the wrong kind; undefined when there is none to judge. */
-export function brokenClaimCheck({ claimCheck }: EventParts): Finding[] | undefined {
+export function brokenClaimCheck({ claimCheck }: EventParts): Violation[] | undefined {
   if (!claimCheck || (claimCheck.hasUri && claimCheck.hasContentType)) return undefined;
-  const findings: Finding[] = [];
+  const findings: Violation[] = [];
   if (!claimCheck.hasUri) findings.push({ member: 'data', below: '/claimCheckUri' });
   if (!claimCheck.hasContentType) findings.push({ member: 'data', below: '/claimCheckContentType' });
   return findings;

@@ -1,7 +1,7 @@
 import { isUtcTimestamp } from '../../base/formats/timestamp.js';
 import { isIntegerText } from '../attribute-text.js';
 import type { EventParts } from '../cloud-event.js';
-import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';
+import { at, isGiven, rulesOf, ruleTextOf, type Check, type Rule } from '../rule.js';
 import {
   cloudeventsRules,
   eachExtension,
@@ -51,7 +51,7 @@ const ownRules: readonly Rule[] = [
     'R-4; Gateway Enforcement 1',
     'The type has at least four parts of lower-case letters, digits and inner hyphens, the first without a hyphen.',
     (event) => {
-      const type = textOf(event, 'type');
+      const type = ruleTextOf(event, 'type');
       return type === undefined || isEnvelopeType(type) ? undefined : at('type');
     },
     'type',
@@ -62,7 +62,7 @@ const ownRules: readonly Rule[] = [
     'R-2; R-4',
     'The type begins with the domain name of the organisation in reverse, such as com.example.',
     (event) => {
-      const type = textOf(event, 'type');
+      const type = ruleTextOf(event, 'type');
       return type === undefined || hasReverseDomain(type) ? undefined : at('type');
     },
     'type',
@@ -73,13 +73,13 @@ const ownRules: readonly Rule[] = [
     'R-5; R-14; Gateway Enforcement 2',
     'The source tells nothing of the inside: no internal host, IP address, port number, cluster, container or pod.',
     (event) => {
-      const leaks = findLeaks(textOf(event, 'source') ?? '');
+      const leaks = findLeaks(ruleTextOf(event, 'source') ?? '');
       return leaks.length === 0 ? undefined : leaks.map((detail) => ({ member: 'source', detail }));
     },
     'source',
   ),
   rule('id_form', 'SHOULD', 'R-2', 'The id is a UUID of version 4 or a ULID.', (event) => {
-    const id = textOf(event, 'id');
+    const id = ruleTextOf(event, 'id');
     return id === undefined || idForm.test(id) ? undefined : at('id');
   }),
   rule(
@@ -88,7 +88,7 @@ const ownRules: readonly Rule[] = [
     'R-2; Gateway Enforcement 4',
     'The time is in UTC with a capital T and Z, and has at most nine digits of a fraction.',
     (event) => {
-      const time = textOf(event, 'time');
+      const time = ruleTextOf(event, 'time');
       return time === undefined || isUtcTimestamp(time, 9) ? undefined : at('time');
     },
   ),
@@ -106,7 +106,7 @@ const ownRules: readonly Rule[] = [
     'R-2',
     'The dataschema names a version of the schema; one without any digit after its host cannot.',
     (event) => {
-      const dataschema = textOf(event, 'dataschema');
+      const dataschema = ruleTextOf(event, 'dataschema');
       if (dataschema === undefined) return undefined;
       return /[0-9]/.test(dataschema.replace(/^[^:]*:(?:\/\/[^/?#]*)?/, '')) ? undefined : at('dataschema');
     },
@@ -125,8 +125,8 @@ const ownRules: readonly Rule[] = [
     'Extensions that CloudEvents documents keep their meaning: dataref, partitionkey, sampledrate, sequence and tracing.',
     (event) => {
       const findings = brokenExtensions(event);
-      const sequence = textOf(event, 'sequence');
-      if (!sequence || textOf(event, 'sequencetype') !== 'Integer' || isIntegerText(sequence)) return findings;
+      const sequence = ruleTextOf(event, 'sequence');
+      if (!sequence || ruleTextOf(event, 'sequencetype') !== 'Integer' || isIntegerText(sequence)) return findings;
       return [...(findings ?? []), { member: 'sequence' }];
     },
   ),

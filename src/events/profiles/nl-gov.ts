@@ -1,5 +1,5 @@
 import { isIntegerText } from '../attribute-text.js';
-import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';
+import { at, isGiven, rulesOf, ruleTextOf, type Check, type Rule } from '../rule.js';
 import { isUriReference } from '../../base/formats/uri.js';
 import { cloudeventsRules, typeReverseDomain } from './cloudevents.js';
 import { isReverseDomain } from './reverse-domain.js';
@@ -48,7 +48,7 @@ const nldUrn = /^urn:nld:([^/?#][^?#]*)(?:\?[+=][^/?#][^#]*)?(?:#|$)/i;
 const onUrn =
   (isBroken: (parts: ReturnType<typeof partsOf>) => boolean): Check =>
   (event) => {
-    const name = nldUrn.exec(textOf(event, 'source') ?? '')?.[1];
+    const name = nldUrn.exec(ruleTextOf(event, 'source') ?? '')?.[1];
     return name !== undefined && isBroken(partsOf(name)) ? at('source') : undefined;
   };
 
@@ -62,7 +62,7 @@ const ownRules: readonly Rule[] = [
     'type',
     'The type is in reverse domain name notation, such as nl.brp.persoon-verhuisd.',
     (event) => {
-      const type = textOf(event, 'type');
+      const type = ruleTextOf(event, 'type');
       return type === undefined || isReverseDomain(type) ? undefined : at('type');
     },
     'type',
@@ -73,7 +73,7 @@ const ownRules: readonly Rule[] = [
     'type',
     'A version at the end of the type is a semantic version with the prefix v, such as v1.2.3.',
     (event) => {
-      const version = versionSuffix.exec(textOf(event, 'type')?.slice(-maxVersion) ?? '')?.[0];
+      const version = versionSuffix.exec(ruleTextOf(event, 'type')?.slice(-maxVersion) ?? '')?.[0];
       return version === undefined || semanticVersion.test(version) ? undefined : at('type');
     },
     'type',
@@ -84,7 +84,7 @@ const ownRules: readonly Rule[] = [
     'source',
     'The source is a URN of the namespace nld.',
     (event) => {
-      const source = textOf(event, 'source');
+      const source = ruleTextOf(event, 'source');
       return source === undefined || nldUrn.test(source) ? undefined : at('source');
     },
     'source',
@@ -159,8 +159,8 @@ const ownRules: readonly Rule[] = [
     'Sequence, Integer',
     'Where the sequencetype is Integer, the sequence is a signed 32-bit integer written as a string.',
     (event) => {
-      const sequence = textOf(event, 'sequence');
-      if (!sequence || !isIntegerType(textOf(event, 'sequencetype'))) return undefined;
+      const sequence = ruleTextOf(event, 'sequence');
+      if (!sequence || !isIntegerType(ruleTextOf(event, 'sequencetype'))) return undefined;
       return isIntegerText(sequence) ? undefined : at('sequence');
     },
   ),

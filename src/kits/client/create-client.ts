@@ -3,14 +3,14 @@ import type { paths } from '../../base/contract/contract.gen.js';
 import { AssentError, refusal } from './assent-error.js';
 import { followChanges, type Change, type FollowOptions } from './follow-changes.js';
 import { keyed, mediaTypeOf, safe } from './operations.js';
-import type { Answer, Call, DataOf, Entry, ListPath, Method, Schemas } from './operations.js';
-import { createSend, type Token } from './send.js';
+import type { ApiResponse, ClientMethod, DataOf, ListItem, ListPath, HttpMethod, Schemas } from './operations.js';
+import { createSend, type TokenSource } from './send.js';
 
 export interface ClientSettings {
   /** Where the registry is, such as `https://assent.example.com`, with or without `/v1`. */
   url: string | URL;
   /** A function is called before each attempt, so that it can renew a token that expires. */
-  token?: Token;
+  token?: TokenSource;
   /** Instead of the global one, for example with a proxy. */
   fetch?: (request: Request) => Promise<Response>;
   /** `en` or `nl`, for messages and advice. */
@@ -25,15 +25,15 @@ type PathParameters<P extends Editable> = paths[P]['get']['parameters']['path'];
 
 /** Every call resolves to an Answer, or throws an AssentError. */
 export interface Client {
-  GET: Call<'get'>;
-  PUT: Call<'put'>;
-  POST: Call<'post'>;
-  PATCH: Call<'patch'>;
-  DELETE: Call<'delete'>;
+  GET: ClientMethod<'get'>;
+  PUT: ClientMethod<'put'>;
+  POST: ClientMethod<'post'>;
+  PATCH: ClientMethod<'patch'>;
+  DELETE: ClientMethod<'delete'>;
   /** The pages of a list, read as they are asked for. `limit` is the size of a page. */
-  pages<P extends ListPath>(path: P, init?: ListInit<P>): AsyncGenerator<Answer<Array<Entry<P>>>, void>;
+  pages<P extends ListPath>(path: P, init?: ListInit<P>): AsyncGenerator<ApiResponse<Array<ListItem<P>>>, void>;
   /** The entries of a list, page by page. */
-  list<P extends ListPath>(path: P, init?: ListInit<P>): AsyncGenerator<Entry<P>, void>;
+  list<P extends ListPath>(path: P, init?: ListInit<P>): AsyncGenerator<ListItem<P>, void>;
   /**
    * Reads a resource, and patches it with `If-Match`. If it was changed in between, it does both again. `patchOf` returns
    * a merge patch (RFC 7396), or undefined to leave it as it is.
@@ -42,7 +42,7 @@ export interface Client {
     path: P,
     parameters: PathParameters<P>,
     patchOf: (current: DataOf<paths[P]['get']>) => Record<string, unknown> | undefined,
-  ): Promise<Answer<DataOf<paths[P]['get']>>>;
+  ): Promise<ApiResponse<DataOf<paths[P]['get']>>>;
   /** Follows the feed: docs/consumers/follow.md, docs/senders/feed.md. */
   changes(options?: FollowOptions): AsyncGenerator<Change, void>;
   /** Resolves to the subscription once it is no longer `pending`: its webhook decided, or did not respond. */
@@ -76,12 +76,17 @@ export function createClient(settings: ClientSettings, RequestClass: typeof Requ
     Request: RequestClass,
   });
   const operation = api.request as unknown as (
-    method: Method,
+    method: HttpMethod,
     path: string,
     init: object,
   ) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
-  async function call(method: Method, path: string, init: Init = {}, maxRetries = retries): Promise<Answer<unknown>> {
+  async function call(
+    method: HttpMethod,
+    path: string,
+    init: Init = {},
+    maxRetries = retries,
+  ): Promise<ApiResponse<unknown>> {
     const isKeyed = method === 'post' && keyed.has(path);
     const isRepeatable = method === 'get' || isKeyed || safe.has(path);
     const mediaType = init.body === undefined ? undefined : mediaTypeOf(method, path, init.body);
@@ -138,7 +143,7 @@ export function createClient(settings: ClientSettings, RequestClass: typeof Requ
       }
     },
 
-    changes: (options: FollowOptions = {}) => followChanges(once as unknown as Call<'get'>, options),
+    changes: (options: FollowOptions = {}) => followChanges(once as unknown as ClientMethod<'get'>, options),
 
     async waitUntilDecided(id: string, { signal = null }: { signal?: AbortSignal | null } = {}) {
       const read = async (query: object) =>

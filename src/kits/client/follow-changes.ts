@@ -3,7 +3,7 @@ import { LinkedController, sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
 import { AssentError, connectionLost } from './assent-error.js';
 import { readEventStream, type ServerSentEvent } from './event-stream.js';
-import type { Call, Schemas } from './operations.js';
+import type { ClientMethod, Schemas } from './operations.js';
 
 export type Change = Schemas['Change'];
 
@@ -54,7 +54,7 @@ interface BatchOptions extends Omit<FollowOptions, 'onCursor'> {
   onFault?: (error: unknown) => void;
 }
 
-type Get = Call<'get'>;
+type Get = ClientMethod<'get'>;
 interface Query {
   after?: string | undefined;
   origin?: string | undefined;

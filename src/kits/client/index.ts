@@ -2,5 +2,5 @@
 export { AssentError, type Problem } from './assent-error.js';
 export { createClient, type Client, type ClientSettings } from './create-client.js';
 export type { Change, FollowOptions } from './follow-changes.js';
-export type { Answer, Call, Entry, ListPath, Schemas } from './operations.js';
-export type { Token } from './send.js';
+export type { ApiResponse, ClientMethod, ListItem, ListPath, Schemas } from './operations.js';
+export type { TokenSource } from './send.js';

@@ -3,9 +3,9 @@ import type { PathsWithMethod, ResponseObjectMap, SuccessResponse } from 'openap
 import type { components, paths } from '../../base/contract/contract.gen.js';
 
 export type Schemas = components['schemas'];
-export type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
+export type HttpMethod = 'get' | 'put' | 'post' | 'patch' | 'delete';
 /** Those of AuthZEN are beside this API, for clients of AuthZEN. */
-export type PathOf<M extends Method> = Exclude<PathsWithMethod<paths, M>, `/access/${string}`>;
+export type PathOf<M extends HttpMethod> = Exclude<PathsWithMethod<paths, M>, `/access/${string}`>;
 
 /** What an operation returns, or what `parseAs` asks for. */
 export type DataOf<Operation, Init = unknown> =
@@ -13,7 +13,7 @@ export type DataOf<Operation, Init = unknown> =
     ? ParseAsResponse<SuccessResponse<ResponseObjectMap<Operation>, 'application/json'>, Init>
     : never;
 
-export interface Answer<T> {
+export interface ApiResponse<T> {
   data: T;
   status: number;
   headers: Headers;
@@ -24,15 +24,15 @@ export interface Answer<T> {
 }
 
 /** As in openapi-fetch: `{ params: { path, query, header }, body, headers, parseAs, signal }`. */
-export type Call<M extends Method> = <P extends PathOf<M>, I extends MaybeOptionalInit<paths[P], M>>(
+export type ClientMethod<M extends HttpMethod> = <P extends PathOf<M>, I extends MaybeOptionalInit<paths[P], M>>(
   path: P,
   ...init: object extends I ? [I?] : [I]
-) => Promise<Answer<DataOf<paths[P][M & keyof paths[P]], I>>>;
+) => Promise<ApiResponse<DataOf<paths[P][M & keyof paths[P]], I>>>;
 
 type Listing<P> = P extends PathOf<'get'> ? (DataOf<paths[P]['get']> extends readonly unknown[] ? P : never) : never;
 /** The paths whose GET returns a list in pages. */
 export type ListPath = Listing<PathOf<'get'>>;
-export type Entry<P extends ListPath> = DataOf<paths[P]['get']> extends ReadonlyArray<infer T> ? T : never;
+export type ListItem<P extends ListPath> = DataOf<paths[P]['get']> extends ReadonlyArray<infer T> ? T : never;
 
 /** A repeated POST with the same `Idempotency-Key` does it once (test/kits/client/contract.test.ts). */
 export const keyed: ReadonlySet<string> = new Set([
@@ -55,7 +55,7 @@ export const safe: ReadonlySet<string> = new Set([
 const ofEvents: ReadonlySet<string> = new Set(['/match', '/events/validate']);
 
 /** Undefined: JSON. */
-export function mediaTypeOf(method: Method, path: string, body: unknown): string | undefined {
+export function mediaTypeOf(method: HttpMethod, path: string, body: unknown): string | undefined {
   if (method === 'patch') return 'application/merge-patch+json';
   if (ofEvents.has(path)) return `application/cloudevents${Array.isArray(body) ? '-batch' : ''}+json`;
   return undefined;

@@ -2,10 +2,10 @@ import { sleep } from '../../base/until.js';
 import { parseRetryAfter, retryDelayMs } from '../../consent/backoff.js';
 import { lostConnection } from './assent-error.js';
 
-export type Token = string | (() => string | undefined | Promise<string | undefined>);
+export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
 
 export interface SendSettings {
-  token?: Token | undefined;
+  token?: TokenSource | undefined;
   fetch: (request: Request) => Promise<Response>;
   language?: string | (() => string) | undefined;
   userAgent: string;

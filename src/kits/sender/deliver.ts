@@ -3,7 +3,7 @@ import { retryDelayMs } from '../../consent/backoff.js';
 import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
 import type { MatchAnswer } from '../../matching/match/match-message.js';
 import type { GuardedClient, GuardedReply } from '../guard/index.js';
-import { authorizationOf, deliveryOf } from './delivery.js';
+import { credentialHeaderOf, deliveryOf } from './delivery.js';
 import type { Denied, Permission, Permit } from './leases.js';
 import type { OutcomeReport } from './outcomes.js';
 
@@ -83,7 +83,7 @@ export function createDeliver(settings: DeliverSettings) {
     signal: AbortSignal,
   ): Promise<DeliveryResult> {
     const { sink } = to;
-    const { fault } = authorizationOf(to);
+    const { fault } = credentialHeaderOf(to);
     if (fault !== undefined) {
       onWithheld(origin, sink, new Error(`Nothing was delivered. ${fault}`));
       return { sink, outcome: 'withheld', detail: fault, attempts: 0 };

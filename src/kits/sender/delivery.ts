@@ -2,7 +2,7 @@ import { isJson, parseMediaType } from '../../base/formats/media-type.js';
 import type { EventRequest } from '../../events/read-events.js';
 import type { MatchAnswer } from '../../matching/match/match-message.js';
 
-export interface Delivery {
+export interface DeliveryMessage {
   headers: Record<string, string>;
   body: string | Uint8Array<ArrayBuffer>;
 }
@@ -15,8 +15,8 @@ type MatchedSink = MatchAnswer['sinks'][number];
  * 6750) for a bearer token. Throws an Error if the credential is missing from the match or cannot be applied. To
  * authenticate in another way, leave `hascredential` and `sinkcredential` out of `to`.
  */
-export function deliveryOf(event: object, origin: string, to: MatchedSink): Delivery {
-  const { authorization, fault } = authorizationOf(to);
+export function deliveryOf(event: object, origin: string, to: MatchedSink): DeliveryMessage {
+  const { authorization, fault } = credentialHeaderOf(to);
   if (fault !== undefined) throw new Error(fault);
   const binary = to.contentmode === 'binary' && !holdsEvent(event) && isWritable(event) ? inBinary(event) : undefined;
   const delivery = binary ?? inStructured(event);
@@ -32,7 +32,7 @@ export function deliveryOf(event: object, origin: string, to: MatchedSink): Deli
 }
 
 /** The `Authorization` header if the webhook has a credential, or why nothing may be sent. */
-export function authorizationOf(to: MatchedSink): { authorization?: string; fault?: string } {
+export function credentialHeaderOf(to: MatchedSink): { authorization?: string; fault?: string } {
   const { sink, hascredential, sinkcredential } = to;
   if (sinkcredential === undefined) {
     if (hascredential !== true) return {};
@@ -54,7 +54,7 @@ export function authorizationOf(to: MatchedSink): { authorization?: string; faul
   return { fault: `The credential of ${sink} is neither PLAIN nor a bearer token.` };
 }
 
-function inStructured(event: object): Delivery {
+function inStructured(event: object): DeliveryMessage {
   return { headers: { 'Content-Type': 'application/cloudevents+json; charset=utf-8' }, body: JSON.stringify(event) };
 }
 
@@ -73,7 +73,7 @@ function isWritable({ data, datacontenttype }: { data?: unknown; datacontenttype
  * Data without a media type is JSON; bytes without one are opaque (JSON format, sections 3.1.1 and 3.1.2). Undefined if
  * there is no body or no media type: a delivery needs both (webhook specification, section 2.1).
  */
-function inBinary(event: object): Delivery | undefined {
+function inBinary(event: object): DeliveryMessage | undefined {
   const { data, data_base64: base64, datacontenttype, ...attributes } = event as Record<string, unknown>;
   const implied = data === undefined ? undefined : 'application/json';
   const contentType = typeof datacontenttype === 'string' ? datacontenttype : implied;

@@ -29,7 +29,7 @@ import { createReplicaSync } from './replica-sync.js';
 import type { Sender, SenderSettings } from './sender.js';
 
 export { RegistryError } from '../../base/errors.js';
-export { deliveryOf, type Delivery } from './delivery.js';
+export { deliveryOf, type DeliveryMessage } from './delivery.js';
 export { AssentError } from '../client/assent-error.js';
 export type { Sender, SenderSettings, DeliveredMatch, DeliverOptions, DeliveryResult, GuardSettings };
 export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { Journal, type Draft, type Ending, type Write } from '../../base/files/journal.js';
+import { Journal, type JournalDraft, type JournalEnding, type AppendLines } from '../../base/files/journal.js';
 import { readLines } from '../../base/formats/lines.js';
 import type { Checkpoint } from '../client/follow-changes.js';
 import { subjectOfLine, type ChangeLine, type SnapshotLine } from './lines.js';
@@ -86,7 +86,7 @@ export async function openReplicaFile(settings: ReplicaFileSettings): Promise<Re
     async replay(put) {
       let place: (Checkpoint & { currentAt: number }) | undefined;
       let [isOwn, isWhole] = [false, false];
-      const take = (line: unknown, text: string): Ending => {
+      const take = (line: unknown, text: string): JournalEnding => {
         isOwn ||= text === head;
         if (!isOwn) throw new Error('This is the replica of another registry.');
         if (text === head) return 'open';
@@ -110,9 +110,9 @@ export async function openReplicaFile(settings: ReplicaFileSettings): Promise<Re
     },
 
     begin() {
-      let draft: Draft | undefined;
+      let draft: JournalDraft | undefined;
       let isFailed = false;
-      const attempt = async (task: (into: Draft) => Promise<void>) => {
+      const attempt = async (task: (into: JournalDraft) => Promise<void>) => {
         if (isFailed) return;
         try {
           if (draft === undefined) {
@@ -154,7 +154,7 @@ export async function openReplicaFile(settings: ReplicaFileSettings): Promise<Re
  * One line for each remaining subject, in the old order but origins first, because everything else belongs to one. Reads
  * the file twice, so that only keys are kept in memory, not lines.
  */
-async function compact(path: string, head: string, write: Write): Promise<void> {
+async function compact(path: string, head: string, write: AppendLines): Promise<void> {
   const { origins, living, checkpoint, current } = await survey(path);
   await write([head, ...origins]);
   let number = 0;

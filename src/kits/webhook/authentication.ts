@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { problem, type Delivery, type WebhookResponse } from './exchange.js';
+import { problem, type ReceivedDelivery, type WebhookResponse } from './exchange.js';
 
 /** One access token, several while they are rotated, or a function that checks the token of a delivery. */
-export type Authenticate =
-  string | readonly string[] | ((token: string | undefined, delivery: Delivery) => boolean | Promise<boolean>);
+export type AuthenticateRequest =
+  string | readonly string[] | ((token: string | undefined, delivery: ReceivedDelivery) => boolean | Promise<boolean>);
 
 /** `inQuery`: the token was in the URL, so no shared cache may keep the response. */
 export type Authenticated = { ok: true; inQuery: boolean } | { ok: false; refusal: WebhookResponse };
@@ -12,9 +12,9 @@ export type Authenticated = { ok: true; inQuery: boolean } | { ok: false; refusa
  * Checks the access token in `Authorization: Bearer` or, if `acceptsQuery`, in the query as `access_token` (webhook
  * specification, section 3; RFC 6750). Throws an Error if there is no token to compare with.
  */
-export function createAuthentication(authenticate: Authenticate | undefined, acceptsQuery: boolean) {
+export function createAuthentication(authenticate: AuthenticateRequest | undefined, acceptsQuery: boolean) {
   const isAccepted = authenticate === undefined ? undefined : checkOf(authenticate);
-  return async (delivery: Delivery, url: string): Promise<Authenticated> => {
+  return async (delivery: ReceivedDelivery, url: string): Promise<Authenticated> => {
     if (isAccepted === undefined) return { ok: true, inQuery: false };
     const inHeader = /^Bearer +([^ ]+) *$/i.exec(delivery.headers['authorization'] ?? '')?.[1];
     const inQuery = acceptsQuery ? new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]).getAll('access_token') : [];
@@ -29,7 +29,9 @@ export function createAuthentication(authenticate: Authenticate | undefined, acc
   };
 }
 
-function checkOf(authenticate: Authenticate): (token: string | undefined, delivery: Delivery) => unknown {
+function checkOf(
+  authenticate: AuthenticateRequest,
+): (token: string | undefined, delivery: ReceivedDelivery) => unknown {
   if (typeof authenticate === 'function') return authenticate;
   const tokens = [authenticate].flat();
   if (tokens.length === 0 || tokens.some((token) => typeof token !== 'string' || !/^[!-~]+$/.test(token))) {

@@ -1,5 +1,5 @@
 /** Counts deliveries. Share one between processes to enforce a rate over all of them. */
-export interface Counter {
+export interface RequestCounter {
   /**
    * Counts one request of the origin, or returns in how many seconds (at least 1) to try again. 0 is yes. `rate` is in
    * requests per minute.
@@ -22,7 +22,7 @@ const maxOrigins = 10_000;
  * A sliding window of the present second and the 59 before it, in this process. A sender that keeps the rate in any 60
  * seconds, as Assent's does, is never refused. `now` is in milliseconds, and never goes back.
  */
-export function createCounter(now: () => number = () => performance.now()): Counter {
+export function createCounter(now: () => number = () => performance.now()): RequestCounter {
   const windows = new Map<string, Window>();
   let forgotAt = -Infinity;
 

@@ -5,9 +5,9 @@ import { parseOriginName } from '../../consent/origin.js';
 import { limits as usualLimits } from '../../base/limits.js';
 import type { createAuthentication } from './authentication.js';
 import { plainEvents, type CloudEvent } from './cloud-event.js';
-import type { Counter } from './counter.js';
-import { problem, type Delivery, type WebhookRequest, type WebhookResponse } from './exchange.js';
-import type { OriginPolicy } from './origin-policy.js';
+import type { RequestCounter } from './counter.js';
+import { problem, type ReceivedDelivery, type WebhookRequest, type WebhookResponse } from './exchange.js';
+import type { OriginCheck } from './origin-policy.js';
 
 /** A response with content: 200, or 201 (webhook specification, section 2.2). `type` is its Content-Type. */
 export interface Content {
@@ -23,7 +23,7 @@ export type Received = void | { status: 202 } | Content;
  * Gets the events of one request: one, or all of a batch. A sender repeats a request that fails, so an event can arrive
  * twice with the same source and id.
  */
-export type Receive = (events: CloudEvent[], delivery: Delivery) => Received | Promise<Received>;
+export type Receive = (events: CloudEvent[], delivery: ReceivedDelivery) => Received | Promise<Received>;
 
 /** Thrown by `receive`: the sender repeats the request after so many seconds (503 with Retry-After). */
 export class RetryLater extends Error {
@@ -47,8 +47,8 @@ export class Gone extends Error {
 
 export interface DeliveryParts {
   authenticate: ReturnType<typeof createAuthentication>;
-  policy: OriginPolicy;
-  counter: Counter;
+  policy: OriginCheck;
+  counter: RequestCounter;
   receive: Receive;
   limits: MessageLimits;
 }

@@ -12,7 +12,7 @@ export interface WebhookRequest {
 }
 
 /** One POST request. */
-export interface Delivery {
+export interface ReceivedDelivery {
   /** In lower case; empty if the request names no valid one. */
   origin: string;
   /** Names in lower case. */

@@ -1,7 +1,7 @@
 import { parseOriginName } from '../../consent/origin.js';
 import { formatRate, parseRate } from '../../consent/rate.js';
 import { allow, type WebhookResponse } from './exchange.js';
-import type { OriginPolicy } from './origin-policy.js';
+import type { OriginCheck } from './origin-policy.js';
 import type { PendingRequests } from './pending.js';
 
 /** OPTIONS is supported, so this is no 405; and without WebHook headers it is no consent (section 4.2). */
@@ -12,7 +12,7 @@ const noConsent: WebhookResponse = { status: 200, headers: allow, body: undefine
  * fails, which is no consent either.
  */
 export async function answerHandshake(
-  { policy, pending }: { policy: OriginPolicy; pending: PendingRequests },
+  { policy, pending }: { policy: OriginCheck; pending: PendingRequests },
   headers: Readonly<Record<string, string>>,
 ): Promise<WebhookResponse> {
   const asked = headers['webhook-request-origin']?.trim();

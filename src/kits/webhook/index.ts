@@ -1,7 +1,7 @@
 import type { MessageLimits } from '../../events/read-events.js';
 import { limits as usualLimits } from '../../base/limits.js';
-import { createAuthentication, type Authenticate } from './authentication.js';
-import { createCounter, type Counter } from './counter.js';
+import { createAuthentication, type AuthenticateRequest } from './authentication.js';
+import { createCounter, type RequestCounter } from './counter.js';
 import { answerDelivery, Gone, RetryLater, type Receive } from './delivery.js';
 import { allow, BodyTakenError, headersOf, problem, type Handle } from './exchange.js';
 import { fastifyAdapter } from './fastify.js';
@@ -9,20 +9,20 @@ import { fetchAdapter, honoAdapter } from './fetch.js';
 import { answerHandshake } from './handshake.js';
 import { koaAdapter } from './koa.js';
 import { nodeAdapter } from './node.js';
-import { createOriginPolicy, type Origins, type RateOfOrigins } from './origin-policy.js';
+import { createOriginPolicy, type AllowedOrigins, type RateOfOrigins } from './origin-policy.js';
 import { createPendingRequests, type CallbackSettings, type Pending } from './pending.js';
 
 export { Gone, RetryLater };
 export type { CloudEvent } from './cloud-event.js';
 export type { Content, Receive, Received } from './delivery.js';
-export type { Delivery } from './exchange.js';
+export type { ReceivedDelivery } from './exchange.js';
 export type { WebhookRequest, WebhookResponse } from './exchange.js';
-export type { CallbackOutcome, PendingRequest, PendingStore } from './pending.js';
-export type { Decision } from './origin-policy.js';
-export type { Authenticate, CallbackSettings, Counter, Origins, Pending, RateOfOrigins };
+export type { CallbackStatus, PendingRequest, PendingStore } from './pending.js';
+export type { OriginDecision } from './origin-policy.js';
+export type { AuthenticateRequest, CallbackSettings, RequestCounter, AllowedOrigins, Pending, RateOfOrigins };
 
 export interface WebhookSettings {
-  origins: Origins;
+  origins: AllowedOrigins;
   /** For all origins that `origins` names without a rate, and where its function returns true. */
   rate?: RateOfOrigins | undefined;
   receive: Receive;
@@ -30,13 +30,13 @@ export interface WebhookSettings {
    * Requests without a valid token get 401. If it is left out, everyone may send who names an allowed origin; undefined
    * is an error, because it may be a variable of the environment that is not set.
    */
-  authenticate?: Authenticate;
+  authenticate?: AuthenticateRequest;
   /** `nl-gov` accepts no access token in the query. */
   profile?: 'cloudevents' | 'nl-gov' | undefined;
   /** A body has at most so many bytes (1,048,576 if absent) and events (100 if absent). */
   limits?: Partial<MessageLimits> | undefined;
   /** Enforces the rates. If absent: in this process alone. */
-  counter?: Counter | undefined;
+  counter?: RequestCounter | undefined;
   /** How callback URLs are kept and called, for origins that are decided later. */
   callbacks?: CallbackSettings | undefined;
   /**

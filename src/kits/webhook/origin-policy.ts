@@ -2,14 +2,17 @@ import { parseOriginName } from '../../consent/origin.js';
 import { maxRate, type Rate } from '../../consent/rate.js';
 
 /** Who may send: a rate, `true` for `rate` of the settings, `false`, or `'later'` to decide with the callback URL. */
-export type Decision = Rate | boolean | 'later';
+export type OriginDecision = Rate | boolean | 'later';
 
 /**
  * The origins that may send: names with their rates, names that share `rate`, `'*'` for every origin at `rate`, or a
  * function that is asked at each handshake and at each delivery.
  */
-export type Origins =
-  '*' | readonly string[] | Readonly<Record<string, Rate>> | ((origin: string) => Decision | Promise<Decision>);
+export type AllowedOrigins =
+  | '*'
+  | readonly string[]
+  | Readonly<Record<string, Rate>>
+  | ((origin: string) => OriginDecision | Promise<OriginDecision>);
 
 /** Requests per minute, for each origin. */
 export type RateOfOrigins = Rate | ((origin: string) => Rate | Promise<Rate>);
@@ -18,10 +21,10 @@ export type RateOfOrigins = Rate | ((origin: string) => Rate | Promise<Rate>);
 export type OriginVerdict = { kind: 'allowed'; rate: Rate; isAny: boolean } | { kind: 'denied' } | { kind: 'later' };
 
 /** `origin` is a name that `parseOriginName` returned. Rejects if a function of the application fails or is wrong. */
-export type OriginPolicy = (origin: string) => Promise<OriginVerdict>;
+export type OriginCheck = (origin: string) => Promise<OriginVerdict>;
 
 /** Throws an Error that names the wrong setting. */
-export function createOriginPolicy(origins: Origins, rate: RateOfOrigins | undefined): OriginPolicy {
+export function createOriginPolicy(origins: AllowedOrigins, rate: RateOfOrigins | undefined): OriginCheck {
   if (rate !== undefined && typeof rate !== 'function') checkRate(rate, '`rate`');
   const rateOf = async (origin: string): Promise<Rate> => {
     if (rate === undefined) throw new Error(`\`origins\` returned true for ${origin}, so the webhook needs \`rate\`.`);
@@ -47,7 +50,7 @@ export function createOriginPolicy(origins: Origins, rate: RateOfOrigins | undef
 
 /** By name in lower case, or `*`. */
 function listed(
-  origins: Exclude<Origins, (origin: string) => unknown>,
+  origins: Exclude<AllowedOrigins, (origin: string) => unknown>,
   rate: RateOfOrigins | undefined,
 ): Map<string, Rate | 'shared'> {
   const isRecord = typeof origins === 'object' && origins !== null && !Array.isArray(origins);

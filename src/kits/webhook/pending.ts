@@ -28,7 +28,7 @@ export interface PendingRequest {
 }
 
 /** `confirmed`: the callback URL returned 2xx. `rejected`: it returned another final status, or may not be called. */
-export type CallbackOutcome = 'confirmed' | 'rejected' | 'expired';
+export type CallbackStatus = 'confirmed' | 'rejected' | 'expired';
 
 /** The callback URL is left out: who has it can give consent. */
 export interface Pending extends Omit<PendingRequest, 'callback'> {
@@ -53,7 +53,7 @@ export interface CallbackSettings extends CallbackRules {
   /** Called with each new request that waits for a decision. */
   onRequest?: ((request: Pending) => void | Promise<void>) | undefined;
   /** Called when the callback URL will not be called again. */
-  onOutcome?: ((request: Pending, outcome: CallbackOutcome) => void | Promise<void>) | undefined;
+  onOutcome?: ((request: Pending, outcome: CallbackStatus) => void | Promise<void>) | undefined;
   /** In memory if absent. */
   store?: PendingStore | undefined;
   /** Seconds until a callback URL is given up: 3,600 if absent. */
@@ -114,7 +114,7 @@ export function createPendingRequests(settings: CallbackSettings, onFault: (erro
   async function repeat(
     { origin, callback, expiresat }: PendingRequest,
     rate: Rate,
-  ): Promise<CallbackOutcome | 'closed'> {
+  ): Promise<CallbackStatus | 'closed'> {
     const { signal } = closing;
     const url = guard.parse(callback);
     const complain = (why: string) => onFault(new Error(`The callback URL of ${origin} got no consent: ${why}.`));

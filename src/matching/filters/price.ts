@@ -11,14 +11,14 @@ import { otherDialect, type MatchableSubscription } from './predicate.js';
  *
  * The sum of these prices is limited, so that the filters of a tenant fit into the budget of every ordinary message.
  */
-export function priceOf(subscription: Wishes): number {
+export function priceOf(subscription: PricedSubscription): number {
   const { filters = [] } = subscription;
   if (filters.length === 0) return 0;
   const steps = filters.reduce((sum, filter) => sum + stepsOfFilter(filter), stepsOfSubscription);
   return steps <= cheapSteps && isLookedUp(subscription) ? 0 : steps;
 }
 
-export type Wishes = Omit<MatchableSubscription, 'id'>;
+export type PricedSubscription = Omit<MatchableSubscription, 'id'>;
 
 /** Characters of an attribute of an ordinary event. */
 export const ordinaryCharacters = 256;
@@ -43,7 +43,7 @@ function sumOf(filters: readonly Filter[]): number {
 }
 
 /** Whether the subscription names something that an event must have, so that other events are not tested. */
-export function isLookedUp({ source, types, subject, filters = [] }: Wishes): boolean {
+export function isLookedUp({ source, types, subject, filters = [] }: PricedSubscription): boolean {
   if (source !== undefined || subject !== undefined || (types?.length ?? 0) > 0) return true;
   return filters.some((filter) => hasAnchor(filter, true));
 }

@@ -1,4 +1,4 @@
-import { everyEvent, pair, pairOf, type Key, type Keys } from './keys.js';
+import { everyEvent, pair, pairOf, type IndexKey, type Keys } from './keys.js';
 import { all, any, exact, lengthOf, operandShift, instructionMask, predicate, prefix, suffix } from './instructions.js';
 import { useWord, type StringTable } from './string-table.js';
 
@@ -9,7 +9,7 @@ import { useWord, type StringTable } from './string-table.js';
  */
 export interface Choice {
   cost: number;
-  keys: Key[];
+  keys: IndexKey[];
   proof: boolean;
 }
 
@@ -45,7 +45,7 @@ export class KeyChooser {
   }
 
   /** The cost of the bundles under a key. */
-  cost({ what, a, b }: Key): number {
+  cost({ what, a, b }: IndexKey): number {
     const instruction = what & instructionMask;
     if (instruction === pair) return this.#keys.count(this.#keys.find(what, a, b));
     const asked = this.#values.word(a, useWord);
@@ -144,7 +144,7 @@ function equalValues(words: Int32Array, at: number): number[] {
   return values;
 }
 
-function distinct(keys: Key[]): Key[] {
+function distinct(keys: IndexKey[]): IndexKey[] {
   const sorted = keys.toSorted((one, other) => one.what - other.what || one.a - other.a || one.b - other.b);
   return sorted.filter((key, i) => {
     const before = sorted[i - 1];

@@ -3,7 +3,7 @@ import { chunkBits, offsetMask, type Arena } from './arena.js';
 import { EntryLists, listCount, listFirst } from './entry-list.js';
 import { HashIndex } from './hash-index.js';
 import { hashWords } from './hash.js';
-import { keyList, pair, type Key, type Keys } from './keys.js';
+import { keyList, pair, type IndexKey, type Keys } from './keys.js';
 import { exact, instructionMask } from './instructions.js';
 import type { Program } from './program.js';
 import type { Symbols } from './symbols.js';
@@ -223,7 +223,7 @@ export class Bundles {
   }
 }
 
-function excludeEachOther(keys: Key[]): boolean {
+function excludeEachOther(keys: IndexKey[]): boolean {
   const [first] = keys;
   const instruction = first ? first.what & instructionMask : exact;
   return (instruction === exact || instruction === pair) && keys.every((key) => key.what === first?.what);

@@ -18,14 +18,14 @@ import type { Symbols } from './symbols.js';
  * prefixes and suffixes, and for each value how many pairs have it: a kind without keys is not looked up. The record of
  * a value has the address of its exact key, unless there were several since there was none.
  */
-export interface Key {
+export interface IndexKey {
   what: number;
   a: number;
   b: number;
 }
 
 export const pair = 1;
-export const everyEvent: Key = { what: 0, a: 0, b: 0 };
+export const everyEvent: IndexKey = { what: 0, a: 0, b: 0 };
 
 /** The kind of a pair of attributes with numbers below 16. */
 export function pairOf(first: number, second: number): number {
@@ -107,7 +107,7 @@ export class Keys {
     return 0;
   }
 
-  at(key: number): Key {
+  at(key: number): IndexKey {
     const words = this.#arena.chunks[key >>> chunkBits]!;
     const at = key & offsetMask;
     return { what: words[at + whatWord]!, a: words[at + aWord]!, b: words[at + bWord]! };
@@ -118,7 +118,7 @@ export class Keys {
     return key === 0 ? 0 : this.#arena.chunks[key >>> chunkBits]![(key & offsetMask) + keyList + listCount]!;
   }
 
-  acquire({ what, a, b }: Key): number {
+  acquire({ what, a, b }: IndexKey): number {
     const known = this.find(what, a, b);
     if (known !== 0) return known;
     const key = this.#arena.allocate(keyWords);
@@ -147,7 +147,7 @@ export class Keys {
     return this.#arena.chunks[key >>> chunkBits]![(key & offsetMask) + whatWord]!;
   }
 
-  #count(key: number, { what, a, b }: Key, change: 1 | -1): void {
+  #count(key: number, { what, a, b }: IndexKey, change: 1 | -1): void {
     const { values } = this.#symbols;
     const attribute = what >>> operandShift;
     switch (what & instructionMask) {

@@ -1,7 +1,7 @@
 import { Follower } from '../changes/follower.js';
 import { dialects } from '../../matching/filters/dialects.js';
 import { Replica } from '../../matching/replica/replica.js';
-import { listen } from '../storage/listen.js';
+import { listenForNotifications } from '../storage/listen.js';
 import { type Query, changeChannel } from '../storage/database.js';
 import type { Context, Freshness } from '../context.js';
 import { repeat } from './repeat.js';
@@ -40,7 +40,7 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
   };
 
   function wakeBy(databaseUrl: string, signal: AbortSignal): Promise<void> {
-    return listen(
+    return listenForNotifications(
       {
         databaseUrl,
         channel: changeChannel,

@@ -1,7 +1,7 @@
 import type { Context } from '../context.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import type { components } from '../../base/contract/contract.gen.js';
-import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { actorOf, type OperationRequest, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { timeOf } from '../../base/formats/timestamp.js';
@@ -60,7 +60,7 @@ function scopeOf(principal: Principal): BlockScope {
   return isOperator(principal) ? principal.tenants : [principal.tenant];
 }
 
-function requested({ body, principal }: Call<'createBlock'>, now: number): NewBlock {
+function requested({ body, principal }: OperationRequest<'createBlock'>, now: number): NewBlock {
   const { kind, reason } = body;
   const faults: Fault[] = [];
   const tenant = body.tenant ?? (kind === 'tenant' ? body.value : undefined) ?? principal.tenant;

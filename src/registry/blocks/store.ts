@@ -3,7 +3,7 @@ import { pageOf, type ListPage } from '../http/page.js';
 import { changedMembers } from '../storage/columns.js';
 import { type Database, type Sql, lockRegistry, service, type Actor, type Transaction } from '../storage/database.js';
 import { Prisma, type block as BlockRow } from '../storage/generated/client.js';
-import { openStates } from '../storage/rows.js';
+import { openStatesSql } from '../storage/rows.js';
 import { beforeAllIds, isUuid, uuidv7 } from '../../base/files/ids.js';
 import { addressOf } from './find-blocks.js';
 import { blockOf, everyTenant, type Block, type BlockKind } from './block.js';
@@ -211,7 +211,7 @@ async function effectOf(sql: Sql, block: Pick<Block, 'tenant' | 'kind' | 'value'
       (select count(*)::int from subscriptions) as subscriptions,
       array(select distinct subscriber from subscriptions order by subscriber limit ${maxNames}) as subscribers,
       (select count(*)::int from grants) as grants,
-      (select count(*)::int from handshake h where h.state in ${openStates}
+      (select count(*)::int from handshake h where h.state in ${openStatesSql}
         and (h.subscription in (select id from subscriptions)
           or (h.subscription is null and (h.origin, h.sink) in (select origin, sink from grants)))) as handshakes`;
   if (row === undefined) throw new Error('A count returned no row.');

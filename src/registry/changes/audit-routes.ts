@@ -1,7 +1,7 @@
 import { LinkedController } from '../../base/until.js';
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
-import type { Call, Handlers } from '../http/handler.js';
+import type { OperationRequest, Handlers } from '../http/handler.js';
 import { pageHeaders, pageOf, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { isUuid } from '../../base/files/ids.js';
@@ -41,7 +41,7 @@ export function auditRoutes({ database, readers, stopping }: Context): Handlers<
   };
 }
 
-function filterOf({ query, principal }: Call<'getAudit'>): AuditFilter {
+function filterOf({ query, principal }: OperationRequest<'getAudit'>): AuditFilter {
   const { since, until, action, actor, target, subscriber, tenant } = query;
   return {
     tenants: tenantsOf(principal, tenant),

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FeedScope } from './log.js';
 
 /** A place in the log: everything up to the position was read. Positions mean nothing in another history. */
-export interface Place {
+export interface FeedPosition {
   /** A UUID. */
   epoch: string;
   position: bigint;
@@ -17,7 +17,7 @@ const sealBytes = 16;
  * only that origin was read, and a seal that binds them to the tenant, and to the subscriber if only its changes were
  * read. With the seal, readers cannot forge cursors, and tenants and subscribers cannot use each other's.
  */
-export function writeCursor(secret: Buffer, scope: FeedScope, { epoch, position }: Place): string {
+export function writeCursor(secret: Buffer, scope: FeedScope, { epoch, position }: FeedPosition): string {
   const { origin } = scope;
   const place = Buffer.alloc(placeBytes);
   place.write(epoch.replaceAll('-', ''), 'hex');
@@ -30,7 +30,11 @@ export function writeCursor(secret: Buffer, scope: FeedScope, { epoch, position 
  * Undefined if the cursor was not issued to this tenant, or to this subscriber. The cursor of one origin continues only with that origin,
  * because its reader has not seen other changes. The cursor of the whole tenant also continues with a single origin.
  */
-export function readCursor(secret: Buffer, scope: FeedScope, cursor: string): Place | 'of_other_origin' | undefined {
+export function readCursor(
+  secret: Buffer,
+  scope: FeedScope,
+  cursor: string,
+): FeedPosition | 'of_other_origin' | undefined {
   const { origin } = scope;
   const bytes = Buffer.from(cursor, 'base64url');
   const body = bytes.subarray(0, -sealBytes);

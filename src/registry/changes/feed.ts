@@ -1,13 +1,13 @@
 import { RegistryError } from '../../base/errors.js';
 import { indexLoading } from '../../matching/replica/replica.js';
 import type { Query } from '../storage/database.js';
-import { readCursor, writeCursor, type Place } from './cursor.js';
+import { readCursor, writeCursor, type FeedPosition } from './cursor.js';
 import type { Follower } from './follower.js';
 import { readLog, type FeedScope, type LogBounds, type LoggedChange } from './log.js';
 import { readOwnLog, readStatuses, type OwnScope } from './own-log.js';
 import { Ring, type RingLimits } from './ring.js';
 
-export interface Page {
+export interface ChangePage {
   changes: readonly TextOfChange[];
   /** The process knows that more changes follow. */
   isMore: boolean;
@@ -169,7 +169,7 @@ export class Reader {
   #position: bigint;
   readonly #setBacks: number;
 
-  constructor(feed: Feed, query: Query, onPage: FeedSettings['onPage'], scope: FeedScope, from: Place) {
+  constructor(feed: Feed, query: Query, onPage: FeedSettings['onPage'], scope: FeedScope, from: FeedPosition) {
     this.#feed = feed;
     this.#query = query;
     this.#onPage = onPage;
@@ -180,7 +180,7 @@ export class Reader {
   }
 
   /** The next page, empty at the end. Rejects with `cursor_too_old` or `cursor_of_other_history`. */
-  async read(limit: number): Promise<Page> {
+  async read(limit: number): Promise<ChangePage> {
     const { subscriber } = this.#scope;
     if (subscriber !== undefined) return this.#readOwn(limit, { ...this.#scope, subscriber });
     const { ring } = this.#feed;
@@ -238,7 +238,7 @@ export class Reader {
     return String(this.#position);
   }
 
-  async #readOwn(limit: number, scope: OwnScope): Promise<Page> {
+  async #readOwn(limit: number, scope: OwnScope): Promise<ChangePage> {
     this.#check(this.#feed.bounds());
     const { ring } = this.#feed;
     const { from, end } = ring;

@@ -2,11 +2,11 @@ import { LinkedController, sleep } from '../../base/until.js';
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import { brokenParameters } from '../../base/contract/contract.js';
-import { ageHeader, type Call, type Handlers } from '../http/handler.js';
+import { ageHeader, type OperationRequest, type Handlers } from '../http/handler.js';
 import { parseOriginName } from '../../consent/origin.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import { auditRoutes } from './audit-routes.js';
-import { Feed, type Page, type Reader } from './feed.js';
+import { Feed, type ChangePage, type Reader } from './feed.js';
 import type { FeedScope } from './log.js';
 import { writeSnapshot, type Write } from './snapshot.js';
 
@@ -79,14 +79,14 @@ export function routes(context: Context): Handlers<'getChanges' | 'getSnapshot' 
 }
 
 /** A consumer, which is neither a sender nor an admin, reads only what concerns its own subscriptions. */
-function ownScopeOf(call: Call<'getChanges'>): FeedScope {
+function ownScopeOf(call: OperationRequest<'getChanges'>): FeedScope {
   const { scopes, subscriber } = call.principal;
   const seesAll = scopes.has('assent:deliver') || scopes.has('assent:admin');
   return seesAll ? { ...scopeOf(call), withStatus: call.query.status } : { ...scopeOf(call), subscriber };
 }
 
 /** An origin with an invalid name is refused: it could never have a change. */
-function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>): FeedScope {
+function scopeOf({ principal, query }: OperationRequest<'getChanges'> | OperationRequest<'getSnapshot'>): FeedScope {
   const origin = query.origin === undefined ? undefined : parseOriginName(query.origin);
   if (origin?.ok === false) {
     throw brokenParameters([{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]);
@@ -97,7 +97,7 @@ function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>)
 /**
  * A page with changes, or an empty page after the time. It waits again if all changes of the tenant are out of scope.
  */
-async function readWithin(reader: Reader, limit: number, waitMs: number, signal: AbortSignal): Promise<Page> {
+async function readWithin(reader: Reader, limit: number, waitMs: number, signal: AbortSignal): Promise<ChangePage> {
   const until = performance.now() + waitMs;
   for (;;) {
     const page = await reader.read(limit);
@@ -153,7 +153,7 @@ async function sendEvents(
   }
 }
 
-async function readOn(reader: Reader): Promise<Page | 'lost' | 'away'> {
+async function readOn(reader: Reader): Promise<ChangePage | 'lost' | 'away'> {
   try {
     return await reader.read(defaultLimit);
   } catch (thrown) {

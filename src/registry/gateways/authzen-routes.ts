@@ -2,7 +2,7 @@ import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import { presentPermission } from '../../consent/decision.js';
 import type { components } from '../../base/contract/contract.gen.js';
-import { ageHeader, type Call, type Handlers } from '../http/handler.js';
+import { ageHeader, type OperationRequest, type Handlers } from '../http/handler.js';
 import { indexLoading, type Replica } from '../../matching/replica/replica.js';
 import { isPlainJson } from '../http/body.js';
 import { limits } from '../../base/limits.js';
@@ -113,12 +113,14 @@ function complete(defaults: Entry): Schemas['AccessRequest'] {
 }
 
 /** The fast path skips what the contract says of the query: it has none. */
-function checkQuery({ queryText, query }: Call<'evaluateAccess' | 'evaluateAccesses'>): void {
+function checkQuery({ queryText, query }: OperationRequest<'evaluateAccess' | 'evaluateAccesses'>): void {
   if (queryText !== '') void query;
 }
 
 /** AuthZEN knows only 400 for a body of another media type (section 10.1.2). */
-function bodyOf<Id extends 'evaluateAccess' | 'evaluateAccesses'>(call: Call<Id>): Call<Id>['body'] {
+function bodyOf<Id extends 'evaluateAccess' | 'evaluateAccesses'>(
+  call: OperationRequest<Id>,
+): OperationRequest<Id>['body'] {
   try {
     return call.body;
   } catch (error) {

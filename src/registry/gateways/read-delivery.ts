@@ -4,7 +4,7 @@ import { parseOriginName } from '../../consent/origin.js';
 import { textIn } from '../../base/texts/text.js';
 
 /** What a gateway asks about: a delivery that it holds back until it has the response. */
-export interface Delivery {
+export interface GatewayDelivery {
   /** In lower case. */
   origin: string;
   sink: string;
@@ -49,7 +49,7 @@ const authority = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]+)?$/;
  * a header twice, parts that are missing, two sources that disagree. Nothing is repaired but `:443` after the host of an
  * https URL, which clients may send and canonical URLs leave out.
  */
-export function readDelivery({ rawHeaders, below, query }: GatewayRequest): Delivery | Doubt {
+export function readDelivery({ rawHeaders, below, query }: GatewayRequest): GatewayDelivery | Doubt {
   const headers: Partial<Record<Name, string>> = {};
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const header = rawHeaders[at] as string;
@@ -122,7 +122,7 @@ function fromParts(
 }
 
 /** Why no grant can have this origin and this sink; undefined if one could. */
-export function doubtOf({ origin, sink }: Delivery): Doubt | undefined {
+export function doubtOf({ origin, sink }: GatewayDelivery): Doubt | undefined {
   const name = parseOriginName(origin);
   if (!name.ok) return doubt('origin', name.rule, textIn(name.detail, 'en'));
   const fault = faultOfSinkText(sink);

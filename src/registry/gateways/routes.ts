@@ -1,13 +1,13 @@
 import type { Context } from '../context.js';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
 import { denials, type Decision } from '../../consent/decision.js';
-import { ageHeader, type Answer, type Call, type Handlers } from '../http/handler.js';
+import { ageHeader, type OperationResponse, type OperationRequest, type Handlers } from '../http/handler.js';
 import { indexLoading } from '../../matching/replica/replica.js';
 import { authzenRoutes } from './authzen-routes.js';
-import { doubtOf, readDelivery, type Delivery, type Doubt } from './read-delivery.js';
+import { doubtOf, readDelivery, type GatewayDelivery, type Doubt } from './read-delivery.js';
 import type { Shares } from './shares.js';
 
-type Yes = Answer<'authorizeDelivery'>;
+type Yes = OperationResponse<'authorizeDelivery'>;
 
 const noQuery = {};
 
@@ -19,7 +19,7 @@ export function routes(context: Context): Handlers<'authorizeDelivery' | 'evalua
   const { contract, follower, freshness, shares } = context;
   const { path } = contract.operationOf('authorizeDelivery');
 
-  function count(delivery: Delivery, tenant: string, rate: number, yes: Yes): Yes | Promise<Yes> {
+  function count(delivery: GatewayDelivery, tenant: string, rate: number, yes: Yes): Yes | Promise<Yes> {
     if (shares === undefined) {
       const detail = 'This process follows a replica of the database, and cannot lease.';
       throw new RegistryError('read_only', detail, { retryAfterSeconds: 5 });
@@ -71,14 +71,14 @@ export function routes(context: Context): Handlers<'authorizeDelivery' | 'evalua
 }
 
 /** Errors: `not_permitted` for a doubt; `invalid_request` for a query that no settings of a gateway should have. */
-function deliveryOf(call: Call<'authorizeDelivery'>, below: string): Delivery {
+function deliveryOf(call: OperationRequest<'authorizeDelivery'>, below: string): GatewayDelivery {
   const query = call.queryText === '' ? noQuery : call.query;
   const read = readDelivery({ rawHeaders: call.rawHeaders, below, query });
   if ('rule' in read) throw refusal('not_permitted', read);
   return read;
 }
 
-function denied(delivery: Delivery, { denial = 'no_grant', grant }: Decision, now: number): RegistryError {
+function denied(delivery: GatewayDelivery, { denial = 'no_grant', grant }: Decision, now: number): RegistryError {
   // Checked only if there is no grant, so that pairs with a grant do not pay for it.
   const doubt = grant === undefined ? doubtOf(delivery) : undefined;
   const until = denial === 'held' ? grant?.heldUntil : undefined;

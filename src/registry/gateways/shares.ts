@@ -3,7 +3,7 @@ import { leaseMs } from '../../consent/lease.js';
 import type { Rate } from '../../consent/rate.js';
 import type { LeaseAnswer, Leases } from '../deliveries/lease.js';
 
-export interface Pair {
+export interface RatedPair {
   tenant: string;
   /** In lower case. */
   origin: string;
@@ -21,13 +21,13 @@ export interface SharesSettings {
   leases: Pick<Leases, 'take' | 'handBack'>;
   /** Identifies this process among the instances that share a rate. */
   instance: string;
-  onLease: (pair: Pair, answer: LeaseAnswer) => void;
+  onLease: (pair: RatedPair, answer: LeaseAnswer) => void;
   onFault: (error: unknown) => void;
 }
 
 /** What is held for a pair. Times are monotonic. */
 interface Held {
-  pair: Pair;
+  pair: RatedPair;
   bucket: Bucket;
   waiting: number;
   asking: Promise<LeaseAnswer> | undefined;
@@ -59,7 +59,7 @@ export class Shares {
   }
 
   /** Returns no promise if memory has the answer. Rejects if the database has no answer. */
-  take(pair: Pair): Taken | Promise<Taken> {
+  take(pair: RatedPair): Taken | Promise<Taken> {
     const held = this.#heldOf(pair);
     return this.#fromMemory(held) ?? this.#fromDatabase(held);
   }
@@ -75,7 +75,7 @@ export class Shares {
     await Promise.all(this.#returning);
   }
 
-  #heldOf(pair: Pair): Held {
+  #heldOf(pair: RatedPair): Held {
     const key = keyOf(pair);
     const known = this.#held.get(key);
     if (known !== undefined) return Object.assign(known, { pair });
@@ -161,4 +161,4 @@ export class Shares {
   }
 }
 
-const keyOf = ({ tenant, origin, sink }: Pair) => `${origin} ${sink} ${tenant}`;
+const keyOf = ({ tenant, origin, sink }: RatedPair) => `${origin} ${sink} ${tenant}`;

@@ -12,9 +12,9 @@ import {
   firstOf,
   given,
   sinkContains,
-  type Key,
+  type SearchKey,
   type Part,
-  type Search,
+  type SearchPlan,
   type Way,
 } from '../storage/search.js';
 import { grantTexts } from '../../base/texts/grants.js';
@@ -73,9 +73,9 @@ export function createGrantReader(database: Database): GrantReader {
   };
 }
 
-function searchFor(query: GrantQuery): Search {
+function searchFor(query: GrantQuery): SearchPlan {
   const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, expiresuntil, renews, held } = query;
-  const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
+  const ofTenant: SearchKey[number] = [Prisma.sql`t.tenant`, tenant];
   const until = expiresuntil?.toISOString();
   const expiring = (end: Prisma.Sql) => Prisma.sql`
     select g.id from "grant" g

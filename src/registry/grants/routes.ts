@@ -3,7 +3,7 @@ import { blockedError, findBlocks } from '../blocks/find-blocks.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
-import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { actorOf, type OperationRequest, type Handlers } from '../http/handler.js';
 import { foundHeaders, readListCursor } from '../http/page.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { findOrigin } from '../origins/store.js';
@@ -94,7 +94,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
 /** An admin's decision. It replaces any grant, even a revoked one. */
 async function recordAgreement(
   tx: Transaction,
-  call: Call<'createGrant'>,
+  call: OperationRequest<'createGrant'>,
   context: Context,
 ): Promise<{ id: string; replayed: boolean }> {
   const { sql } = tx;

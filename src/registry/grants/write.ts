@@ -1,7 +1,7 @@
 import { formatRate, type Rate } from '../../consent/rate.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../../base/files/ids.js';
-import { openStates, recordset, recordsetOfPairs } from '../storage/rows.js';
+import { openStatesSql, recordset, recordsetOfPairs } from '../storage/rows.js';
 import { type Sql, databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/database.js';
 import type { Basis } from '../../consent/decision.js';
 import { keyOfPair, type EndReason, type Grant, type Pair } from '../../consent/grant.js';
@@ -214,7 +214,7 @@ export async function renewLater(sql: Sql, { tenant, origin, sink }: Pair): Prom
       and renewat is null and basis <> 'agreement'
       and not exists (
         select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
-          and h.state in ${openStates})`;
+          and h.state in ${openStatesSql})`;
 }
 
 /** The same for renewals without a response, unless a consent or an agreement arrived meanwhile, or little time is left. */

@@ -12,7 +12,11 @@ export interface Places {
 }
 
 /** A row with the rate to request, and whether to leave out the callback. */
-export type Candidate = HandshakeRow & { askedrate: number | null; offersnone: boolean; blockednetworks: string[] };
+export type ClaimCandidate = HandshakeRow & {
+  askedrate: number | null;
+  offersnone: boolean;
+  blockednetworks: string[];
+};
 
 /** It is due, or the process that claimed it died. */
 const isReady = Prisma.sql`(
@@ -81,7 +85,7 @@ export function choose(
   { perHost, perTenant }: Places,
   limit: number,
   only: readonly string[] | undefined,
-): Promise<Candidate[]> {
+): Promise<ClaimCandidate[]> {
   const isAsked = only === undefined ? Prisma.sql`true` : Prisma.sql`h.id = any (${only}::uuid[])`;
   return sql.$queryRaw`
     with ${seats({ perHost, perTenant }, isAsked)}, chosen as materialized (

@@ -1,6 +1,6 @@
 import { keyOfPair, type Pair } from '../../consent/grant.js';
 import { Prisma } from '../storage/generated/client.js';
-import { openStates } from '../storage/rows.js';
+import { openStatesSql } from '../storage/rows.js';
 import { type Sql, databaseTime, halfWay } from '../storage/database.js';
 import { isOpen } from './choose.js';
 
@@ -43,7 +43,7 @@ export async function closeUnwantedRenewal(
   await holdOpen(sql, renewal);
   await close(
     sql,
-    Prisma.sql`${renewal} and h.state in ${openStates} and (h.state <> 'due' or h.attempts > 0)
+    Prisma.sql`${renewal} and h.state in ${openStatesSql} and (h.state <> 'due' or h.attempts > 0)
       and ${isUnwanted(Prisma.sql`h.requestedrate`)}`,
   );
   await sql.$executeRaw`
@@ -86,7 +86,7 @@ export function closeWaitingRenewal(sql: Sql, { tenant, origin, sink }: Pair): P
  */
 async function holdOpen(sql: Sql, which: Prisma.Sql): Promise<void> {
   await sql.$queryRaw`
-    select 1 from handshake h where ${which} and state in ${openStates} order by id for update`;
+    select 1 from handshake h where ${which} and state in ${openStatesSql} order by id for update`;
 }
 
 /** due | asking | waiting -> cancelled. */
@@ -94,6 +94,6 @@ async function close(sql: Sql, which: Prisma.Sql): Promise<void> {
   await sql.$executeRaw`
     update handshake h set callbackopen = false, lease = null, leaseduntil = null,
       finishedat = least(finishedat, now()),
-      state = case when state in ${openStates} then 'cancelled' else state end
+      state = case when state in ${openStatesSql} then 'cancelled' else state end
     where ${which} and callbackopen`;
 }

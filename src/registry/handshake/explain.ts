@@ -15,10 +15,10 @@ export function explain(
   return { message, advice, fixedby: verdicts[verdict].fixedBy };
 }
 
-export type Asked = Pick<Handshake, 'origin' | 'sink'>;
+export type HandshakePair = Pick<Handshake, 'origin' | 'sink'>;
 
 /** What the response contained, for sentences that show it. */
-export function observed({ origin, sink }: Asked, answer: readonly HeaderLine[] | undefined): Facts {
+export function observed({ origin, sink }: HandshakePair, answer: readonly HeaderLine[] | undefined): Facts {
   const header = (name: string) => {
     const lines = answer?.filter(([each]) => each.toLowerCase() === name) ?? [];
     return lines.length === 0 ? undefined : lines.map(([, value]) => value).join(', ');

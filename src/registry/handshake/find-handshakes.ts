@@ -6,9 +6,9 @@ import {
   given,
   idsWithin,
   sinkContains,
-  type Key,
+  type SearchKey,
   type Part,
-  type Search,
+  type SearchPlan,
   type Way,
 } from '../storage/search.js';
 import type { HandshakeReason, HandshakeState } from '../../consent/handshake.js';
@@ -56,10 +56,10 @@ export function handshakesWithVerdict(table: Prisma.Sql, tenant: string, verdict
 }
 
 /** All handshakes of a tenant, newest first. */
-export function handshakeSearch(query: HandshakeQuery): Search {
+export function handshakeSearch(query: HandshakeQuery): SearchPlan {
   const { tenant, origin, sink, host, sinkcontains, subscriber, state, verdict, reason } = query;
   const { createdsince, createduntil } = query;
-  const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
+  const ofTenant: SearchKey[number] = [Prisma.sql`t.tenant`, tenant];
   const ways: Array<Way | undefined> = [
     given(sink, (uri) => ({
       few: Prisma.sql`

@@ -1,7 +1,7 @@
 import type { components } from '../../base/contract/contract.gen.js';
 import { nextTexts } from '../../base/texts/handshakes.js';
 import type { Language } from '../../base/texts/text.js';
-import { explain, observed, presentRejected, type Asked } from './explain.js';
+import { explain, observed, presentRejected, type HandshakePair } from './explain.js';
 import type { Attempt, Handshake, HeaderLine } from '../../consent/handshake.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
@@ -85,7 +85,7 @@ function offersCallback({ requestHeaders }: Attempt): boolean {
 
 function sentences(
   verdict: Verdict,
-  asked: Asked,
+  asked: HandshakePair,
   attempt: Attempt | undefined,
   isAdmin: boolean,
   callbackOffered: boolean,

@@ -3,7 +3,7 @@ import type { Pair } from '../../consent/grant.js';
 import { type Database, type Sql, databaseTime, lockRegistry } from '../storage/database.js';
 import { bytesAsText, insertRows, recordset, updateRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
-import { choose, isWanted, lagSeconds, type Candidate, type Places } from './choose.js';
+import { choose, isWanted, lagSeconds, type ClaimCandidate, type Places } from './choose.js';
 import { cooldownOf } from './cooldown.js';
 import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from '../../consent/handshake.js';
 import type { RateWindows } from './rate-window.js';
@@ -186,7 +186,7 @@ export async function enqueue(sql: Sql, questions: readonly Question[]): Promise
     from ${recordset('handshake', rows)} q`;
 }
 
-function claimOf(row: Candidate, lease: string): Claim {
+function claimOf(row: ClaimCandidate, lease: string): Claim {
   return {
     id: row.id,
     lease,

@@ -1,6 +1,6 @@
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
-import type { Answer, Call, Handlers } from '../http/handler.js';
+import type { OperationResponse, OperationRequest, Handlers } from '../http/handler.js';
 import { parseRate } from '../../consent/rate.js';
 import { handshakeTexts } from '../../base/texts/handshakes.js';
 import { callbackUnknown } from './callback-consent.js';
@@ -8,8 +8,8 @@ import { callbackPage, questionPage } from './callback-page.js';
 import { Callbacks, type CallbackOutcome } from './callback.js';
 
 type CallbackOperation = 'grantByGet' | 'grantByPost';
-export type CallbackCall = Pick<
-  Call<CallbackOperation>,
+export type CallbackRequest = Pick<
+  OperationRequest<CallbackOperation>,
   'path' | 'query' | 'header' | 'body' | 'preferred' | 'language' | 'requestId'
 >;
 
@@ -29,7 +29,7 @@ export function routes({ counter, database }: Context): Handlers<CallbackOperati
  * mail scanner: it gets a page, and only the form on that page decides. HEAD never gets here.
  */
 export function callbackRoutes(callbacks: Pick<Callbacks, 'read' | 'grant' | 'refuse'>) {
-  async function handle(call: CallbackCall): Promise<Answer<CallbackOperation>> {
+  async function handle(call: CallbackRequest): Promise<OperationResponse<CallbackOperation>> {
     const { header, requestId, body: form } = call;
     if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {
       throw new RegistryError('conflict', handshakeTexts.fetchedAhead);

@@ -1,5 +1,5 @@
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
-import { openStates } from '../storage/rows.js';
+import { openStatesSql } from '../storage/rows.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { service, type Transaction } from '../storage/database.js';
 import { isOpen } from './choose.js';
@@ -66,7 +66,7 @@ export async function renewDue(tx: Transaction, maxRows: number): Promise<number
       where state = 'live' and renewat <= now() and expiresat > now() and basis <> 'agreement'
         and not exists (
           select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
-            and h.state in ${openStates})
+            and h.state in ${openStatesSql})
       limit ${maxRows} for update of g skip locked)
     returning *`;
   await enqueue(

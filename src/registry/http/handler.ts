@@ -22,7 +22,7 @@ type BodyOf<Id extends OperationId> = operations[Id] extends { requestBody: { co
     ? Content[keyof Content] | undefined
     : undefined;
 
-export interface Call<Id extends OperationId> {
+export interface OperationRequest<Id extends OperationId> {
   path: ParametersOf<Id, 'path'>;
   query: ParametersOf<Id, 'query'>;
   /** The query as sent, without the question mark. */
@@ -52,7 +52,7 @@ export interface Call<Id extends OperationId> {
 type Success = 200 | 201 | 204 | 304;
 type JsonOf<Response> = Response extends { content: { 'application/json': infer Json } } ? Json : undefined;
 
-export type Answer<Id extends OperationId> =
+export type OperationResponse<Id extends OperationId> =
   /** A page, for browsers only. */
   { status: 200 | 400; headers?: Readonly<Record<string, string>>; html: string; isFollowed?: boolean } | AnswerOf<Id>;
 
@@ -75,7 +75,9 @@ type AnswerOf<Id extends OperationId> = {
 }[keyof operations[Id]['responses'] & Success];
 
 /** Returns no promise if it waits for nothing. */
-export type Handler<Id extends OperationId> = (call: Call<Id>) => Answer<Id> | Promise<Answer<Id>>;
+export type Handler<Id extends OperationId> = (
+  call: OperationRequest<Id>,
+) => OperationResponse<Id> | Promise<OperationResponse<Id>>;
 
 export type Handlers<Id extends OperationId = OperationId> = { [Each in Id]: Handler<Each> };
 
@@ -87,7 +89,7 @@ export function ageHeader(age: number | undefined): Readonly<Record<string, stri
 const noHeaders = {};
 
 /** The caller and its request. */
-export type Identity = Pick<Call<OperationId>, 'principal' | 'requestId' | 'traceparent' | 'header'>;
+export type Identity = Pick<OperationRequest<OperationId>, 'principal' | 'requestId' | 'traceparent' | 'header'>;
 
 /** The actor that the audit log names for the changes of this call. */
 export function actorOf({ principal, requestId, traceparent, header }: Identity): Actor {

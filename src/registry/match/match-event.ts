@@ -1,7 +1,7 @@
 import { RegistryError } from '../../base/errors.js';
 import type { MessageLimits } from '../../events/read-events.js';
 import type { Follower } from '../changes/follower.js';
-import { ageHeader, type Answer, type Call, type Handler } from '../http/handler.js';
+import { ageHeader, type OperationResponse, type OperationRequest, type Handler } from '../http/handler.js';
 import type { Explain } from './explain.js';
 import {
   matchEvents,
@@ -30,8 +30,8 @@ interface MatchEventSettings {
   budget: number;
 }
 
-type MatchCall = Call<'matchEvent'>;
-type MatchEventAnswer = Answer<'matchEvent'>;
+type MatchCall = OperationRequest<'matchEvent'>;
+type MatchEventAnswer = OperationResponse<'matchEvent'>;
 
 const longestWaitMs = 5_000;
 

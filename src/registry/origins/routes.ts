@@ -3,7 +3,7 @@ import { RegistryError, type Fault } from '../../base/errors.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
-import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { actorOf, type OperationRequest, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { parseOriginName, type Origin, type OriginPolicy } from '../../consent/origin.js';
@@ -75,7 +75,7 @@ export function routes({ contract, database, cascades }: Context): Handlers<Orig
       ),
   };
 
-  function replace(call: Call<'updateOrigin' | 'patchOrigin'>, settingsFor: (origin: Origin) => Settings) {
+  function replace(call: OperationRequest<'updateOrigin' | 'patchOrigin'>, settingsFor: (origin: Origin) => Settings) {
     return origins.replace(actorOf(call), nameOf(call), (origin) => {
       requireConditions(call.header, origin.version);
       const settings = settingsFor(origin);

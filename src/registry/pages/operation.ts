@@ -1,19 +1,19 @@
 import { escapeHtml } from '../http/html-page.js';
 import {
-  examplesOf,
   resolve,
-  type ContractDocument,
   type MediaType,
   type Method,
+  type OpenApiDocument,
   type OperationObject,
   type ParameterObject,
-  type Reference,
+  type ReferenceObject,
   type ResponseObject,
-} from './contract-document.js';
+  type Schema,
+} from '../../base/contract/document.js';
 import { entryMarkup, membersMarkup, typeMarkup, type Markdown } from './schema.js';
 
-export interface Operation extends OperationObject {
-  method: Method;
+export interface DocumentedOperation extends OperationObject {
+  method: Method | 'options';
   /** Without the prefix of the server. */
   path: string;
   /** Those of the path, too. */
@@ -23,10 +23,11 @@ export interface Operation extends OperationObject {
 /** In place of a path: your webhook receives it. */
 export const yourWebhook = 'your webhook';
 
-export const titleOf = ({ summary, operationId }: Operation) => escapeHtml((summary ?? operationId).replace(/\.$/, ''));
+export const titleOf = ({ summary, operationId }: DocumentedOperation) =>
+  escapeHtml((summary ?? operationId).replace(/\.$/, ''));
 
 /** One operation: what it does first, and folded, what it takes, what it returns and a form to try it. */
-export function operationMarkup(document: ContractDocument, operation: Operation, markdown: Markdown): string {
+export function operationMarkup(document: OpenApiDocument, operation: DocumentedOperation, markdown: Markdown): string {
   const { operationId, method, path, description = '' } = operation;
   const isReceived = path === yourWebhook;
   const prefix = isReceived ? '' : prefixOf(document, path);
@@ -39,11 +40,11 @@ ${parametersMarkup(operation, markdown)}${bodyMarkup(document, operation, markdo
 }
 
 /** A path with a server of its own has no prefix. */
-function prefixOf({ servers, paths }: ContractDocument, path: string): string {
+function prefixOf({ servers, paths }: OpenApiDocument, path: string): string {
   return paths[path]?.servers === undefined ? (servers[0]?.url ?? '') : '';
 }
 
-function notesOf(operation: Operation): string[] {
+function notesOf(operation: DocumentedOperation): string[] {
   if (operation.path === yourWebhook) return ['Your webhook receives this.'];
   const scopes = operation.security?.flatMap((each) => Object.values(each).flat()) ?? [];
   const limit = operation['x-body-limit'];
@@ -61,7 +62,7 @@ function folded(summary: string, content: string): string {
   return `<details><summary>${summary}</summary>\n<div class="fold">\n${content}</div></details>\n`;
 }
 
-function parametersMarkup({ parameters }: Operation, markdown: Markdown): string {
+function parametersMarkup({ parameters }: DocumentedOperation, markdown: Markdown): string {
   if (parameters.length === 0) return '';
   const entries = parameters.map(({ name, in: place, required, schema, description = '' }) =>
     entryMarkup(name, `in ${place} · ${typeMarkup(schema)}`, required ? ['required'] : [], markdown(description)),
@@ -70,7 +71,7 @@ function parametersMarkup({ parameters }: Operation, markdown: Markdown): string
   return folded(`Parameters <span class="soft">${names}</span>`, `<dl class="members">\n${entries.join('')}</dl>\n`);
 }
 
-function bodyMarkup(document: ContractDocument, { requestBody }: Operation, markdown: Markdown): string {
+function bodyMarkup(document: OpenApiDocument, { requestBody }: DocumentedOperation, markdown: Markdown): string {
   if (!requestBody) return '';
   const { content, description = '', required } = requestBody;
   const types = Object.keys(content)
@@ -82,7 +83,7 @@ function bodyMarkup(document: ContractDocument, { requestBody }: Operation, mark
   );
 }
 
-function contentMarkup(document: ContractDocument, content: Record<string, MediaType>, markdown: Markdown): string {
+function contentMarkup(document: OpenApiDocument, content: Record<string, MediaType>, markdown: Markdown): string {
   return Object.entries(content)
     .map(([type, media]) => {
       const examples = examplesOf(document, media).map(
@@ -96,7 +97,7 @@ function contentMarkup(document: ContractDocument, content: Record<string, Media
 }
 
 /** A response that operations share is described once, at the end of the page. */
-function responsesMarkup(document: ContractDocument, { responses }: Operation, markdown: Markdown): string {
+function responsesMarkup(document: OpenApiDocument, { responses }: DocumentedOperation, markdown: Markdown): string {
   const entries = Object.entries(responses).map(([status, response]) => {
     const shared = '$ref' in response ? (response.$ref.split('/').at(-1) ?? '') : undefined;
     const { description } = resolve<ResponseObject>(document, response);
@@ -108,7 +109,7 @@ function responsesMarkup(document: ContractDocument, { responses }: Operation, m
   return folded(`Responses <span class="soft">${statuses}</span>`, `<dl class="members">\n${entries.join('')}</dl>\n`);
 }
 
-export function responseMarkup(document: ContractDocument, response: ResponseObject, markdown: Markdown): string {
+export function responseMarkup(document: OpenApiDocument, response: ResponseObject, markdown: Markdown): string {
   const { description, headers = {}, content = {} } = response;
   const names = Object.keys(headers).map((name) => `<code>${escapeHtml(name)}</code>`);
   const sent = names.length === 0 ? '' : `<p class="soft">Headers: ${names.join(', ')}</p>\n`;
@@ -116,7 +117,7 @@ export function responseMarkup(document: ContractDocument, response: ResponseObj
 }
 
 /** Hidden until the script is there that sends it. */
-function formMarkup(document: ContractDocument, operation: Operation): string {
+function formMarkup(document: OpenApiDocument, operation: DocumentedOperation): string {
   const { operationId, method, path, parameters, requestBody, responses } = operation;
   const prefix = prefixOf(document, path);
   const fields = parameters.map(({ name, in: place, required, schema }) => {
@@ -161,12 +162,38 @@ function exampleField(operationId: string, bodies: ReadonlyArray<{ type: string;
   return `<p><label for="${operationId}-example">Example</label><select id="${operationId}-example" data-fills="${operationId}-body">${options.join('')}</select></p>\n`;
 }
 
-function choicesOf(document: ContractDocument, schema: ParameterObject['schema']): string[] | undefined {
-  const { enum: values, type } = resolve(document, schema as typeof schema | Reference);
+function choicesOf(document: OpenApiDocument, schema: ParameterObject['schema']): string[] | undefined {
+  const { enum: values, type } = resolve(document, schema as typeof schema | ReferenceObject);
   return type === 'boolean' ? ['true', 'false'] : values?.map(String);
 }
 
-function acceptable(document: ContractDocument, responses: Operation['responses']): string[] {
+function acceptable(document: OpenApiDocument, responses: DocumentedOperation['responses']): string[] {
   const [success] = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   return success === undefined ? [] : Object.keys(resolve<ResponseObject>(document, success[1]).content ?? {});
+}
+
+interface NamedExample {
+  name: string;
+  text: string;
+}
+
+/** The examples of a body or parameter as a client writes them; if there is none, the one of the schema. */
+function examplesOf(document: OpenApiDocument, holder: MediaType): NamedExample[] {
+  const named = Object.entries(holder.examples ?? {}).map(([name, example]) => {
+    const { summary, value } = resolve<{ summary?: string; value?: unknown }>(document, example);
+    return { name: summary ?? name, value };
+  });
+  const single = holder.example ?? exampleOfSchema(document, holder.schema);
+  const all = named.length > 0 || single === undefined ? named : [{ name: 'Example', value: single }];
+  return all.map(({ name, value }) => ({
+    name,
+    text: typeof value === 'string' ? value : JSON.stringify(value, null, 2),
+  }));
+}
+
+function exampleOfSchema(document: OpenApiDocument, schema: Schema): unknown {
+  const { example, type, items } = resolve<Schema>(document, schema);
+  if (example !== undefined || type !== 'array' || items === undefined) return example;
+  const item = exampleOfSchema(document, items);
+  return item === undefined ? undefined : [item];
 }

@@ -1,6 +1,12 @@
 import { escapeHtml } from '../http/html-page.js';
-import { methods, resolve, type ContractDocument, type ParameterObject, type TagObject } from './contract-document.js';
-import { operationMarkup, responseMarkup, titleOf, yourWebhook, type Operation } from './operation.js';
+import {
+  methods,
+  resolve,
+  type OpenApiDocument,
+  type ParameterObject,
+  type TagObject,
+} from '../../base/contract/document.js';
+import { operationMarkup, responseMarkup, titleOf, yourWebhook, type DocumentedOperation } from './operation.js';
 import { membersMarkup, typeMarkup, type Markdown } from './schema.js';
 
 /** Who reads a part of the reference; `x-role` of its tags says which part that is. */
@@ -28,13 +34,13 @@ const otherRole = { name: 'More operations', lead: '', guides: '' };
  * The API reference as `build.mjs` keeps it: all that comes from the contract. The two parts stand in the frame of the
  * pages; how to get a token depends on the configuration and is added when the registry starts.
  */
-export interface Reference {
+export interface ReferencePage {
   navigation: string;
   introduction: string;
   operations: string;
 }
 
-export function renderReference(document: ContractDocument, markdown: Markdown): Reference {
+export function renderReference(document: OpenApiDocument, markdown: Markdown): ReferencePage {
   const { info, components } = document;
   const [lead = '', ...conventions] = (info.description ?? '').split(/^(?=## )/m);
   const groups = groupsOf(document);
@@ -75,11 +81,11 @@ interface Group {
   lead: string;
   /** Their folder. */
   guides: string;
-  tags: Array<TagObject & { operations: Operation[] }>;
+  tags: Array<TagObject & { operations: DocumentedOperation[] }>;
 }
 
 /** In the order of the tags. A tag without operations is left out. */
-function groupsOf(document: ContractDocument): Group[] {
+function groupsOf(document: OpenApiDocument): Group[] {
   const operations = operationsOf(document);
   const groups = new Map<string, Group>();
   for (const tag of document.tags) {
@@ -93,10 +99,10 @@ function groupsOf(document: ContractDocument): Group[] {
   return [...groups.values()];
 }
 
-function operationsOf(document: ContractDocument): Operation[] {
+function operationsOf(document: OpenApiDocument): DocumentedOperation[] {
   const received = Object.values(document.webhooks ?? {}).map((item) => [yourWebhook, item] as const);
   return [...Object.entries(document.paths), ...received].flatMap(([path, item]) =>
-    methods.flatMap((method) => {
+    ([...methods, 'options'] as const).flatMap((method) => {
       const operation = item[method];
       if (operation === undefined) return [];
       const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((each) =>
@@ -119,7 +125,7 @@ function navigationOf({ id, name, tags }: Group): string {
   return `<li><a href="#${id}"><strong>${name}</strong></a>\n<ul>${entries.join('')}</ul></li>\n`;
 }
 
-function groupMarkup(document: ContractDocument, { id, name, lead, guides, tags }: Group, markdown: Markdown): string {
+function groupMarkup(document: OpenApiDocument, { id, name, lead, guides, tags }: Group, markdown: Markdown): string {
   const parts = tags.map(
     ({ name: tag, description = '', operations }) => `<section aria-labelledby="tag-${slug(tag)}">
 <h3 id="tag-${slug(tag)}">${partOf(tag)}</h3>

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../http/html-page.js';
-import type { Schema } from './contract-document.js';
+import type { Schema } from '../../base/contract/document.js';
 
 export type Markdown = (text: string) => string;
 

@@ -13,7 +13,7 @@ import { frame, framePolicy } from './frame.js';
 import { createConsoleIssuers, type ConsoleIssuer } from './console-issuers.js';
 import { guideIndex, guidePage, loadGuides } from './guides.js';
 import { landingJson, landingPage, type LandingSettings, tokenMarkup, type TokenSources } from './landing.js';
-import type { Reference } from './reference.js';
+import type { ReferencePage } from './reference.js';
 
 type PageSettings = Omit<LandingSettings, 'guides'> & { consoleIssuers: () => Promise<ConsoleIssuer[]> };
 
@@ -72,7 +72,7 @@ export function servePages(app: Express, setHeaders: RequestHandler, context: Pa
 }
 
 function referencePage(tokens: TokenSources): Buffer {
-  const reference = JSON.parse(readFileSync(new URL('reference.json', built), 'utf8')) as Reference;
+  const reference = JSON.parse(readFileSync(new URL('reference.json', built), 'utf8')) as ReferencePage;
   const scopes = ['assent:subscribe', 'assent:deliver', 'assent:admin'];
   const content = `<h1>API reference</h1>
 ${reference.introduction}<p>Programs read <a href="openapi.json">the contract</a> (OpenAPI 3.1).</p>

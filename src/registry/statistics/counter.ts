@@ -60,7 +60,7 @@ export class Counter {
 
   count(tenant: string, origin: string, { kind, code }: Counted, count: number): void {
     if (count <= 0) return;
-    this.#add({ tenant, origin, kind, code, minute: startOf(this.#settings.now(), 'minute'), count });
+    this.#add({ tenant, origin, kind, code, minute: startOfPeriod(this.#settings.now(), 'minute'), count });
   }
 
   /** Writes what was counted. After a failure it is kept, for the next time. */
@@ -97,7 +97,7 @@ async function store(query: Database['query'], minutes: readonly Row[]): Promise
   const columns = new Map<string, object & { count: number }>();
   for (const { minute, count, ...row } of minutes) {
     for (const step of ['minute', 'hour'] satisfies StoredStep[]) {
-      const column = { ...row, step, startsat: new Date(startOf(minute, step)).toISOString() };
+      const column = { ...row, step, startsat: new Date(startOfPeriod(minute, step)).toISOString() };
       const key = JSON.stringify(Object.values(column));
       columns.set(key, { ...column, count: count + (columns.get(key)?.count ?? 0) });
     }
@@ -113,6 +113,6 @@ async function store(query: Database['query'], minutes: readonly Row[]): Promise
 }
 
 /** The beginning of the step that contains this time. */
-export function startOf(time: number, step: keyof typeof stepMs): number {
+export function startOfPeriod(time: number, step: keyof typeof stepMs): number {
   return Math.floor(time / stepMs[step]) * stepMs[step];
 }

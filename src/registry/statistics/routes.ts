@@ -1,8 +1,8 @@
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
-import type { Call, Handlers } from '../http/handler.js';
+import type { OperationRequest, Handlers } from '../http/handler.js';
 import { timeOf } from '../../base/formats/timestamp.js';
-import { startOf, stepMs, type Step, type StatisticKind } from './counter.js';
+import { startOfPeriod, stepMs, type Step, type StatisticKind } from './counter.js';
 import type { Database } from '../storage/database.js';
 import { isVerdict, verdicts, type HandshakeOutcome } from '../../consent/verdicts.js';
 
@@ -34,12 +34,12 @@ interface Span {
 }
 
 /** Whole steps. RegistryError `invalid_request` for a span that ends before it begins, or has too many steps. */
-function spanOf(query: Call<'getStatistics'>['query'], now: number): Span {
+function spanOf(query: OperationRequest<'getStatistics'>['query'], now: number): Span {
   const { step = 'hour' } = query;
   const each = stepMs[step];
-  const until = startOf((query.until === undefined ? now : timeOf(query.until).getTime()) + each - 1, step);
+  const until = startOfPeriod((query.until === undefined ? now : timeOf(query.until).getTime()) + each - 1, step);
   const since =
-    query.since === undefined ? until - usualSteps[step] * each : startOf(timeOf(query.since).getTime(), step);
+    query.since === undefined ? until - usualSteps[step] * each : startOfPeriod(timeOf(query.since).getTime(), step);
   const count = (until - since) / each;
   if (count > 0 && count <= maxSteps) return { step, since, until };
   const detail =
@@ -71,7 +71,7 @@ interface Row {
 async function readSeries(
   { query }: Pick<Database, 'query'>,
   tenant: string,
-  { kind, origin }: Call<'getStatistics'>['query'],
+  { kind, origin }: OperationRequest<'getStatistics'>['query'],
   { step, since, until }: Span,
 ): Promise<Series[]> {
   const rows = await query<Row>(

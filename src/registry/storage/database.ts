@@ -54,7 +54,7 @@ export interface Database {
   /** Work that sees the data as of one moment and changes nothing. It may take long. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** For migrations: one transaction without Prisma and without a time limit. */
-  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  exclusively<T>(work: (session: DatabaseSession) => Promise<T>): Promise<T>;
   /** Frees the disk space of deleted rows, which blocks everything else; a server does that on its own. */
   tidy: () => Promise<void>;
   /** Why the database refused the last change, such as a full disk; undefined if it accepted it. */
@@ -73,7 +73,7 @@ export interface Snapshot {
   stream: Stream;
 }
 
-export interface Session {
+export interface DatabaseSession {
   query: Query;
   /** Several statements at once. */
   execute: (statements: string) => Promise<unknown>;

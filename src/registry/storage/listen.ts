@@ -17,7 +17,7 @@ const heartbeatMs = 5_000;
  * Listens to a channel until the signal fires, and reconnects if the connection is lost. A server process that hangs
  * causes no error, so a heartbeat checks the connection every five seconds.
  */
-export async function listen(settings: ListenSettings, signal: AbortSignal): Promise<void> {
+export async function listenForNotifications(settings: ListenSettings, signal: AbortSignal): Promise<void> {
   const { databaseUrl, channel, onWake, onConnect, onFault } = settings;
   while (!signal.aborted) {
     let client: pg.Client | undefined;

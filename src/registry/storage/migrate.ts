@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { sleep } from '../../base/until.js';
 import { SetupError } from '../../base/errors.js';
 import { sqlState } from './database-errors.js';
-import type { Database, Session } from './database.js';
+import type { Database, DatabaseSession } from './database.js';
 
 /**
  * Applies prisma/migrations in order, each in one transaction. Maintains the same table as `prisma migrate deploy`, so
@@ -117,7 +117,7 @@ export async function awaitMigrations(
  */
 async function underLock(
   database: Database,
-  work: (session: Session) => Promise<void>,
+  work: (session: DatabaseSession) => Promise<void>,
   onWaiting?: () => void,
 ): Promise<void> {
   for (let isReported = false; ; isReported = true) {

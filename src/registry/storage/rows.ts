@@ -1,5 +1,5 @@
 import type { Pair } from '../../consent/grant.js';
-import { openStates as allOpen } from '../../consent/handshake.js';
+import { openStates } from '../../consent/handshake.js';
 import { Prisma } from './generated/client.js';
 
 // Statements that write many rows at once. The rows travel as one JSON value, and Postgres reads it by the types that the
@@ -8,7 +8,7 @@ import { Prisma } from './generated/client.js';
 type Table = Prisma.ModelName;
 
 /** Times may be text, bytes are `bytesAsText`, and JSON is whatever JSON.stringify takes. */
-export type Row<Name extends Table> = {
+export type TableRow<Name extends Table> = {
   readonly [Column in keyof Stored<Name>]?: Stored<Name>[Column] extends string | number | boolean | string[] | null
     ? Stored<Name>[Column] | undefined
     : unknown;
@@ -17,7 +17,7 @@ export type Row<Name extends Table> = {
 type Stored<Name extends Table> = Prisma.TypeMap['model'][Name]['payload']['scalars'];
 
 /** As rows of the table, to select from: `from ${recordset('grant', pairs)} p`. A column that a row lacks is null. */
-export function recordset<Name extends Table>(table: Name, rows: ReadonlyArray<Row<Name>>): Prisma.Sql {
+export function recordset<Name extends Table>(table: Name, rows: ReadonlyArray<TableRow<Name>>): Prisma.Sql {
   return Prisma.sql`jsonb_populate_recordset(null::${named(table)}, ${JSON.stringify(rows)}::jsonb)`;
 }
 
@@ -33,7 +33,7 @@ export function recordsetOfPairs(pairs: ReadonlyArray<Omit<Pair, 'tenant'> & { t
  * Inserts the columns that the rows have; there must be one row at least. In a row without one of them, it is null and not the default of the column.
  * `order by`, `on conflict` and `returning` may follow.
  */
-export function insertRows<Name extends Table>(table: Name, rows: ReadonlyArray<Row<Name>>): Prisma.Sql {
+export function insertRows<Name extends Table>(table: Name, rows: ReadonlyArray<TableRow<Name>>): Prisma.Sql {
   const columns = Prisma.join(columnsOf(rows).map(named));
   return Prisma.sql`insert into ${named(table)} (${columns}) select ${columns} from ${recordset(table, rows)} r`;
 }
@@ -44,8 +44,8 @@ export function insertRows<Name extends Table>(table: Name, rows: ReadonlyArray<
  */
 export function updateRows<Name extends Table>(
   table: Name,
-  key: ReadonlyArray<keyof Row<Name> & string>,
-  rows: ReadonlyArray<Row<Name>>,
+  key: ReadonlyArray<keyof TableRow<Name> & string>,
+  rows: ReadonlyArray<TableRow<Name>>,
   also = Prisma.empty,
 ): Prisma.Sql {
   const columns = columnsOf(rows).filter((column) => !(key as readonly string[]).includes(column));
@@ -76,4 +76,4 @@ function named(name: string): Prisma.Sql {
 }
 
 /** To compare the state of a handshake with: `state in ${openStates}`. Constants, as indexes have them. */
-export const openStates = Prisma.raw(`(${allOpen.map((state) => `'${state}'`).join(', ')})`);
+export const openStatesSql = Prisma.raw(`(${openStates.map((state) => `'${state}'`).join(', ')})`);

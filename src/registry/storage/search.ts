@@ -3,11 +3,11 @@ import { beforeAllIds } from '../../base/files/ids.js';
 import type { Sql } from './database.js';
 
 /** Columns of an index, and a value for each. */
-export type Key = ReadonlyArray<readonly [column: Prisma.Sql, value: string]>;
+export type SearchKey = ReadonlyArray<readonly [column: Prisma.Sql, value: string]>;
 
 /** A part of an index: the rows with these values, of those that the index has, if it does not have all. */
 export interface Part {
-  key: Key;
+  key: SearchKey;
   only?: Prisma.Sql;
 }
 
@@ -25,7 +25,7 @@ interface Span {
   until: string;
 }
 
-export interface Search {
+export interface SearchPlan {
   /** The table, as `t`. */
   table: Prisma.Sql;
   /** Whether the newest entries are first. */
@@ -70,7 +70,7 @@ const maxCandidates = { usually: 20_000, ifUsuallyMany: 2_000 };
  */
 export async function findPage(
   sql: Sql,
-  search: Search,
+  search: SearchPlan,
   after: string | undefined,
   limit: number,
 ): Promise<SearchPage> {
@@ -89,7 +89,7 @@ export async function findPage(
 }
 
 /** How many entries match, over all pages. */
-export async function countMatches(sql: Sql, search: Search): Promise<SearchCount> {
+export async function countMatches(sql: Sql, search: SearchPlan): Promise<SearchCount> {
   let count = 0;
   for await (const found of walk<{ n: number }>(sql, search, undefined, (candidates, test) => {
     const left = maxCounted + 1 - count;
@@ -115,7 +115,7 @@ type Step<Found> = Found & {
 /** Goes through the candidates in the order of their ids. `ask` makes a column from a part of them. */
 async function* walk<Found>(
   sql: Sql,
-  search: Search,
+  search: SearchPlan,
   after: string | undefined,
   ask: (candidates: Prisma.Sql, test: Prisma.Sql) => Prisma.Sql,
 ): AsyncGenerator<Step<Found>> {
@@ -151,7 +151,7 @@ async function* walk<Found>(
 }
 
 /** The way with the fewest candidates; those of a `few` as their ids, in order. Only the beginning of each is counted. */
-async function chooseWay(sql: Sql, search: Search, after: string | undefined): Promise<Part | string[]> {
+async function chooseWay(sql: Sql, search: SearchPlan, after: string | undefined): Promise<Part | string[]> {
   const { ways, whole, table, newestFirst } = search;
   const span = spanAfter(search, after);
   let best: { way: Part | string[]; count: number } = { way: whole, count: Infinity };
@@ -228,7 +228,7 @@ export function firstOf(select: Prisma.Sql, { key, only }: Part): Prisma.Sql {
     order by ${Prisma.join(columns)} limit ${maxCandidates.usually + 1})`;
 }
 
-function spanAfter({ newestFirst, span }: Search, id: string | undefined): Span {
+function spanAfter({ newestFirst, span }: SearchPlan, id: string | undefined): Span {
   if (id === undefined) return span;
   if (newestFirst) return { ...span, until: id < span.until ? id : span.until };
   return { ...span, from: id > span.from ? id : span.from };

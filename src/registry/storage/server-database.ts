@@ -5,7 +5,7 @@ import { SetupError } from '../../base/errors.js';
 import { isOutage, refusalOfWrite, sqlState, unlessVictim } from './database-errors.js';
 import {
   type Database,
-  type Session,
+  type DatabaseSession,
   type Snapshot,
   sqlOn,
   type Query,
@@ -48,7 +48,7 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
     ...(readsOnly ? ['default_transaction_read_only=on'] : []),
   ];
   const patientUrl = withOptions(url, [...settings, ...unlimited]);
-  const alone = <T>(work: (session: Session) => Promise<T>) => onOwnConnection(patientUrl, work);
+  const alone = <T>(work: (session: DatabaseSession) => Promise<T>) => onOwnConnection(patientUrl, work);
   const schema = await alone((session) => prepareSchema(session, named, readsOnly)).catch((error: Error) => {
     throw unusable(error);
   });
@@ -97,7 +97,7 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
  * this creates it.
  */
 async function prepareSchema(
-  { query, execute }: Session,
+  { query, execute }: DatabaseSession,
   named: string | undefined,
   readsOnly: boolean,
 ): Promise<string> {
@@ -232,7 +232,7 @@ async function readAsOfNow<T>(
 }
 
 /** Without time limits: a migration may take long, and may wait for another process that migrates. */
-async function onOwnConnection<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
+async function onOwnConnection<T>(url: string, work: (session: DatabaseSession) => Promise<T>): Promise<T> {
   const connection = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   connection.on('error', () => undefined);
   await connection.connect();

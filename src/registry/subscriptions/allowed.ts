@@ -21,13 +21,13 @@ import { requestTexts } from '../../base/texts/requests.js';
 // subscriber allows: its source and subject as well as its type. An event has one type, so the types of a subscription
 // may be in several rules. Rules that are not about the subscriber stay unknown to it.
 
-export type Wishes = Pick<Definition, 'source' | 'types' | 'subject' | 'filters'>;
+export type RequestedEvents = Pick<Definition, 'source' | 'types' | 'subject' | 'filters'>;
 
 /** Returns RegistryError `subscription_not_allowed` if the origin has rules that do not allow this subscription. */
 export function refuseUnallowed(
   { name, subscriptionRules }: Pick<Origin, 'name' | 'subscriptionRules'>,
   applicant: Applicant,
-  wishes: Wishes,
+  wishes: RequestedEvents,
 ): RegistryError | undefined {
   if (subscriptionRules === undefined) return undefined;
   const comparisons = rulesAbout(applicant, subscriptionRules).map((rule) => compare(rule, wishes));
@@ -84,11 +84,11 @@ function byDistance(one: Comparison, other: Comparison): number {
 /** The place of the types of a subscription that names none. */
 const everyType = -1;
 
-function placesOf({ types = [] }: Wishes): number[] {
+function placesOf({ types = [] }: RequestedEvents): number[] {
   return types.length === 0 ? [everyType] : types.map((_, place) => place);
 }
 
-function compare(rule: SubscriptionRule, wishes: Wishes): Comparison {
+function compare(rule: SubscriptionRule, wishes: RequestedEvents): Comparison {
   const { types, sources, subjects } = rule;
   const others = [
     sources && faultsOf(limitOf(rule, 'source', sources), wishes, wishes.source, '/source'),
@@ -126,7 +126,7 @@ function limitOf({ name }: SubscriptionRule, attribute: Attribute, values: reado
   return { attribute, allows: allowing(values), faultAt };
 }
 
-function missingTypes(limit: Limit, wishes: Wishes): Map<number, Fault> {
+function missingTypes(limit: Limit, wishes: RequestedEvents): Map<number, Fault> {
   if (isConfinedByFilters(limit, wishes)) return new Map();
   return new Map(
     placesOf(wishes).flatMap((place): Array<[number, Fault]> => {
@@ -137,18 +137,22 @@ function missingTypes(limit: Limit, wishes: Wishes): Map<number, Fault> {
   );
 }
 
-function faultsOf(limit: Limit, wishes: Wishes, exact: string | undefined, member: string): Fault[] {
+function faultsOf(limit: Limit, wishes: RequestedEvents, exact: string | undefined, member: string): Fault[] {
   if (isConfinedByFilters(limit, wishes)) return [];
   if (exact === undefined) return [faultOfAbsent(limit, wishes, member)];
   return limit.allows({ exact }) ? [] : [limit.faultAt(member)];
 }
 
-function isConfinedByFilters({ attribute, allows }: Limit, { filters = [] }: Wishes): boolean {
+function isConfinedByFilters({ attribute, allows }: Limit, { filters = [] }: RequestedEvents): boolean {
   return filters.some((filter) => isConfined(filter, attribute, allows));
 }
 
 /** At the filter that comes closest, or at the member that could name a value. */
-function faultOfAbsent({ attribute, allows, faultAt }: Limit, { filters = [] }: Wishes, member: string): Fault {
+function faultOfAbsent(
+  { attribute, allows, faultAt }: Limit,
+  { filters = [] }: RequestedEvents,
+  member: string,
+): Fault {
   for (const [place, filter] of filters.entries()) {
     const inside = unconfinedPlace(filter, attribute, allows);
     if (inside !== undefined) return faultAt(`/filters/${place}${inside}`);
@@ -217,7 +221,7 @@ function judge(
   origin: { name: string; subscriptionRules: SubscriptionRule[] | undefined },
   { subscriber, source, types, subject, filters }: Row,
 ): { verdict: 'refused' | 'undecided'; faults: readonly Fault[] } | undefined {
-  const wishes: Wishes = {
+  const wishes: RequestedEvents = {
     source: source ?? undefined,
     types,
     subject: subject ?? undefined,

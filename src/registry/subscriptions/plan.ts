@@ -1,5 +1,5 @@
 import type { Origin } from '../../consent/origin.js';
-import type { Row } from '../storage/rows.js';
+import type { TableRow } from '../storage/rows.js';
 import { definitionMembers, type Definition, type Subscription } from './columns.js';
 import type { AuditedCredential, PresentCredential, RequestedCredential, SealedCredential } from './credential.js';
 
@@ -14,7 +14,7 @@ export interface Replacement {
 /** What a replacement does. */
 export interface Plan {
   /** The columns to write. The others keep their values. */
-  row: Row<'subscription'>;
+  row: TableRow<'subscription'>;
   /** Whether the present credential becomes the previous one. */
   overlaps: boolean;
   /** As audit records compare it. */
@@ -69,7 +69,7 @@ function rotationOf(
   present: Subscription,
   { definition, credential: requested, sealed }: Replacement,
   now: Date,
-): Pick<Plan, 'overlaps' | 'credential'> & { columns: Row<'subscription'> } {
+): Pick<Plan, 'overlaps' | 'credential'> & { columns: TableRow<'subscription'> } {
   const { credential } = present;
   // A client that repeats a rotation because the response got lost must not lose the overlap.
   const isSame = sealed !== undefined && sealed.info.fingerprint === credential?.fingerprint;

@@ -31,9 +31,9 @@ import {
   given,
   idsWithin,
   sinkContains,
-  type Key,
+  type SearchKey,
   type Part,
-  type Search,
+  type SearchPlan,
   type Way,
 } from '../storage/search.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
@@ -86,12 +86,12 @@ export function createSubscriptionReader({ sql }: Database): SubscriptionReader 
   };
 }
 
-function searchFor(principal: Principal, query: SubscriptionQuery): Search {
+function searchFor(principal: Principal, query: SubscriptionQuery): SearchPlan {
   const { tenant } = principal;
   const { source, type, subject, sink, host, sinkcontains, origin, status, reason, createdsince, createduntil } = query;
   const isAdmin = principal.scopes.has('assent:admin');
   const subscriber = isAdmin ? query.subscriber : principal.subscriber;
-  const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
+  const ofTenant: SearchKey[number] = [Prisma.sql`t.tenant`, tenant];
   const ways: Array<Way | undefined> = [
     given(sink, (uri) => ({
       few: Prisma.sql`
@@ -113,7 +113,7 @@ function searchFor(principal: Principal, query: SubscriptionQuery): Search {
     table: Prisma.sql`subscription t`,
     newestFirst: false,
     ways: ways.filter((way) => way !== undefined),
-    whole: { key: [ofTenant, ...(given(subscriber, (name): Key => [[Prisma.sql`t.subscriber`, name]]) ?? [])] },
+    whole: { key: [ofTenant, ...(given(subscriber, (name): SearchKey => [[Prisma.sql`t.subscriber`, name]]) ?? [])] },
     span: idsWithin(createdsince, createduntil),
     test: allOf([
       visibleTo(principal),

@@ -13,7 +13,7 @@ import { isVerdict, verdicts } from '../../consent/verdicts.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
-import { actorOf, parsePrefer, type Call, type Handlers, type Identity } from '../http/handler.js';
+import { actorOf, parsePrefer, type OperationRequest, type Handlers, type Identity } from '../http/handler.js';
 import { foundHeaders, pageHeaders, readListCursor } from '../http/page.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { isUuid } from '../../base/files/ids.js';
@@ -72,7 +72,7 @@ function subscriptionRoutes(
   { reader, writer, attend }: Shared,
 ): Handlers<SubscriptionOperation> {
   const matches =
-    ({ header }: Pick<Call<'getSubscription'>, 'header'>) =>
+    ({ header }: Pick<OperationRequest<'getSubscription'>, 'header'>) =>
     (present: Subscription) =>
       requireConditions(header, present.version);
 
@@ -144,7 +144,7 @@ function subscriptionRoutes(
   };
 
   async function replace(
-    call: Call<'updateSubscription' | 'patchSubscription'>,
+    call: OperationRequest<'updateSubscription' | 'patchSubscription'>,
     requestFor: (stored: Subscription) => SubscriptionRequest,
   ) {
     const { id } = call.path;
@@ -167,7 +167,7 @@ function subscriptionRoutes(
       principal,
       signal,
       language,
-    }: Pick<Call<'getSubscription'>, 'path' | 'header' | 'principal' | 'signal' | 'language'>,
+    }: Pick<OperationRequest<'getSubscription'>, 'path' | 'header' | 'principal' | 'signal' | 'language'>,
     { handshake }: Written,
   ) {
     if (handshake !== undefined) await attend(handshake, parsePrefer(header['prefer']), signal);

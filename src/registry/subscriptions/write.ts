@@ -50,13 +50,13 @@ export interface SubscriptionWriter {
    */
   resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /** Throws RegistryError `grant_revoked` if only an admin may. For an admin it lifts the revocation. */
-  askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Asked>;
+  askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<RegisteredSubscription>;
 }
 
 type Check = (present: Subscription) => void;
 
 /** A handshake that a client requested. */
-export interface Asked extends Written {
+export interface RegisteredSubscription extends Written {
   id: string;
   replayed: boolean;
 }

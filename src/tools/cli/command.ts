@@ -25,7 +25,7 @@ export type Values = Record<string, string | string[] | boolean | undefined>;
 
 /** Whom a command is for. The help lists them in this order. */
 export const groups = ['Try it', 'Consumers and admins', 'Senders and webhooks', 'Operators', 'This program'] as const;
-export type Group = (typeof groups)[number];
+export type HelpGroup = (typeof groups)[number];
 
 /** What a command reads and writes. */
 export interface Io {
@@ -42,7 +42,7 @@ export interface Command {
   usage: string;
   /** One line for the list of commands. If absent, the first sentence of `usage`. */
   summary?: string;
-  group?: Group;
+  group?: HelpGroup;
   options: Options;
   takesFiles?: true;
   /** Resolves to the exit code. Imports what it needs when it runs: other commands and the help need none of it. */
@@ -52,7 +52,7 @@ export interface Command {
 /** A command with subcommands: `assent subscriptions list`. */
 export interface CommandGroup {
   summary: string;
-  group?: Group;
+  group?: HelpGroup;
   /** What holds for all of them, for the help. */
   notes?: string;
   subcommands: Record<string, Command>;

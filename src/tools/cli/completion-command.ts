@@ -3,18 +3,18 @@ import { explanationOf, summaryOf } from './help.js';
 import { UsageError } from '../../base/errors.js';
 
 /** A word that can stand next, and what it means. */
-export type Candidate = readonly [word: string, meaning: string];
+export type Completion = readonly [word: string, meaning: string];
 
 /**
  * What the last of the words can become: a command, an option or the value of one. None if it is anything else, such as a
  * file.
  */
-export function candidatesOf(commands: Commands, words: readonly string[]): Candidate[] {
+export function candidatesOf(commands: Commands, words: readonly string[]): Completion[] {
   const current = words.at(-1) ?? '';
   return allOf(commands, words.slice(0, -1)).filter(([word]) => word.startsWith(current) && word !== current);
 }
 
-function allOf(commands: Commands, [name, ...rest]: readonly string[]): Candidate[] {
+function allOf(commands: Commands, [name, ...rest]: readonly string[]): Completion[] {
   if (name === undefined) return namesOf(commands);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) return [];
@@ -25,10 +25,10 @@ function allOf(commands: Commands, [name, ...rest]: readonly string[]): Candidat
   return found === undefined ? [] : optionsOf(found, more);
 }
 
-const namesOf = (commands: Commands): Candidate[] =>
+const namesOf = (commands: Commands): Completion[] =>
   Object.entries(commands).map(([name, command]) => [name, summaryOf(command)]);
 
-function optionsOf({ options }: Command, before: readonly string[]): Candidate[] {
+function optionsOf({ options }: Command, before: readonly string[]): Completion[] {
   const previous = before.at(-1) ?? '';
   const open = previous.startsWith('--') ? options[previous.slice(2)] : undefined;
   if (open?.type === 'string') return (open.choices ?? []).map((choice) => [choice, '']);

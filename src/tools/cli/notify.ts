@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readConfig } from '../../registry/app/config.js';
 import { SetupError, UsageError } from '../../base/errors.js';
 import { createLog } from '../../registry/http/log.js';
-import type { Entry } from '../notify/outbox.js';
+import type { OutboxEntry } from '../notify/outbox.js';
 import { runNotifier } from '../notify/notifier.js';
 import type { Language } from '../../base/texts/text.js';
 import { createToken } from './login/create-token.js';
@@ -48,7 +48,7 @@ export async function notify(options: NotifyOptions, env: NodeJS.ProcessEnv, sig
   const config = readConfig({ ...given, NODE_ENV: undefined });
   const { ports: sinkPorts, ca: sinkCa, ...networks } = config.outbound;
   const log = createLog(config.logLevel);
-  const about = ({ sink, event }: Entry) => {
+  const about = ({ sink, event }: OutboxEntry) => {
     const { id, type, subject } = event as { id: string; type: string; subject: string };
     return { notice: id, type, subscription: subject, sinkhost: new URL(sink).host };
   };

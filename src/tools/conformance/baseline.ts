@@ -41,7 +41,7 @@ export const exitCodes = {
   fault: 4,
 } as const;
 
-export function exitCodeOf(report: Report): number {
+export function exitCodeOfReport(report: Report): number {
   if (report.results.every(({ outcome }) => outcome === 'not_evaluable')) return exitCodes.nothingEvaluated;
   const { newFailures, fixed } = compareToBaseline(report);
   return newFailures.length + fixed.length > 0 ? exitCodes.differs : exitCodes.conforms;

@@ -1,5 +1,5 @@
 /** MUST and SHOULD of the text; `info` tells something worth knowing and never fails a run. */
-export type Level = 'must' | 'should' | 'info';
+export type CaseLevel = 'must' | 'should' | 'info';
 
 /** Which side is tested: the receiver (a webhook) or the sender (what asks for consent and delivers). */
 export type Side = 'receiver' | 'sender';
@@ -10,7 +10,7 @@ export type ConformanceProfile = 'cloudevents' | 'nl-gov';
 /** One guarantee of the text. Ids are stable: baselines and reports name them. */
 export interface Case {
   id: string;
-  level: Level;
+  level: CaseLevel;
   /** Of the webhook specification, or another text that is named. */
   section: string;
   /** The guarantee, as a sentence. */

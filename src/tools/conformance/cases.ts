@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.js';
-import type { Case, Level, Side } from './case.js';
+import type { Case, CaseLevel, Side } from './case.js';
 
 /** What a receiver guarantees. Sections are those of "HTTP 1.1 Web Hooks for Event Delivery". */
 export const receiverCases = [
@@ -103,12 +103,12 @@ export type ReceiverCaseId = (typeof receiverCases)[number]['id'];
 export type SenderCaseId = (typeof senderCases)[number]['id'];
 
 /** The lowest level to run, each with the levels above it. */
-export const lowestLevels = ['must', 'should', 'info'] as const satisfies readonly Level[];
+export const lowestLevels = ['must', 'should', 'info'] as const satisfies readonly CaseLevel[];
 
 export const casesOf: Record<Side, readonly Case[]> = { receiver: receiverCases, sender: senderCases };
 
 /** Without ids, every case of the level and above. Throws a UsageError for ids that are not cases of this side. */
-export function selectCases(side: Side, ids: readonly string[], lowest: Level): Case[] {
+export function selectCases(side: Side, ids: readonly string[], lowest: CaseLevel): Case[] {
   checkIds(side, ids);
   const levels = lowestLevels.slice(0, lowestLevels.indexOf(lowest) + 1);
   return casesOf[side].filter(({ id, level }) => (ids.length === 0 ? levels.includes(level) : ids.includes(id)));

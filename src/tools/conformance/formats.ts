@@ -1,5 +1,5 @@
 import { compareToBaseline } from './baseline.js';
-import type { CaseResult, Evidence, Level, Report } from './case.js';
+import type { CaseResult, Evidence, CaseLevel, Report } from './case.js';
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
@@ -10,7 +10,7 @@ function escape(text: string): string {
   return clean.replace(/[&<>"']/g, (character) => entities[character] as string);
 }
 
-export const levelWords: Record<Level, string> = { must: 'MUST', should: 'SHOULD', info: 'INFO' };
+export const levelWords: Record<CaseLevel, string> = { must: 'MUST', should: 'SHOULD', info: 'INFO' };
 
 /** As a reader sees it: only a MUST fails, and a known failure is no news. */
 type Mark = 'pass' | 'FAIL' | 'known' | 'advice' | 'n/a';
@@ -23,7 +23,7 @@ function markOf({ id, level, outcome }: CaseResult, { baseline }: Report): Mark 
 }
 
 /** The counts, and what differs from the baseline, as sentences. */
-export function summaryOf(report: Report): string[] {
+export function reportSummary(report: Report): string[] {
   const count = (outcome: CaseResult['outcome']) => report.results.filter((each) => each.outcome === outcome).length;
   const { newFailures, fixed } = compareToBaseline(report);
   return [
@@ -59,7 +59,7 @@ function renderHtml(report: Report): string {
 <body>
 <main>
 <h1>${heading}</h1>
-<p>${summaryOf(report).map(escape).join('<br>')}</p>
+<p>${reportSummary(report).map(escape).join('<br>')}</p>
 <p>Profile ${escape(report.profile)}, ${escape(report.startedat)}, ${(report.duration / 1_000).toFixed(1)} s, version ${escape(report.version)}.</p>
 <table>
 <caption>Cases</caption>
@@ -143,7 +143,7 @@ function renderMarkdown(report: Report): string {
   return [
     `# ${cell(headingOf(report))}`,
     '',
-    ...summaryOf(report),
+    ...reportSummary(report),
     '',
     '| result | case | level | section | guarantee | what was seen |',
     '| --- | --- | --- | --- | --- | --- |',
@@ -164,7 +164,7 @@ function renderPretty(report: Report): string {
     ...(result.outcome === 'passed' ? [] : [indent(result.detail)]),
     ...(result.outcome === 'failed' ? evidenceLines(result) : []),
   ]);
-  return [headingOf(report), '', ...lines, '', ...summaryOf(report), ''].join('\n');
+  return [headingOf(report), '', ...lines, '', ...reportSummary(report), ''].join('\n');
 }
 
 function evidenceLines({ evidence }: CaseResult): string[] {

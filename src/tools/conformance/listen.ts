@@ -28,7 +28,7 @@ const keptMs = 3_600_000;
 const tlsRecord = 22;
 
 /** Serves https and http on one port. Throws a UsageError if it cannot listen there. */
-export async function listen(settings: ListenSettings): Promise<Listener> {
+export async function listenOn(settings: ListenSettings): Promise<Listener> {
   const { host, address, port, certificate, onRequest, onTlsFailure = () => undefined } = settings;
   const secure = createTls({ ...certificate }, onRequest('https')).on('tlsClientError', onTlsFailure);
   const plain = createPlain(onRequest('http'));

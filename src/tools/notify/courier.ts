@@ -1,7 +1,7 @@
 import { sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
 import type { DeliveryResult, Sender } from '../../kits/sender/index.js';
-import type { Entry, Outbox } from './outbox.js';
+import type { OutboxEntry, Outbox } from './outbox.js';
 
 /**
  * Delivers the entries of the outbox: to each webhook one at a time, in their order, and to all webhooks at once, so that
@@ -9,7 +9,7 @@ import type { Entry, Outbox } from './outbox.js';
  * subscription that it is for is gone, or until it is too old. What is given up is reported, and the next one follows.
  */
 export interface Courier {
-  add(entries: readonly Entry[]): void;
+  add(entries: readonly OutboxEntry[]): void;
   /** Resolves when the signal has fired and nothing is in flight. */
   stopped(): Promise<void>;
 }
@@ -23,8 +23,8 @@ export interface CourierSettings {
   /** How long an entry is tried. */
   keepMs: number;
   firstDelayMs: number;
-  onDelivered: (entry: Entry) => void;
-  onDropped: (entry: Entry, why: Dropped) => void;
+  onDelivered: (entry: OutboxEntry) => void;
+  onDropped: (entry: OutboxEntry, why: Dropped) => void;
   onFault: (error: unknown) => void;
   signal: AbortSignal;
 }
@@ -43,17 +43,19 @@ const final: ReadonlySet<string> = new Set(['gone', 'mediarefused', 'redirected'
 
 export function createCourier(settings: CourierSettings): Courier {
   const { origin, sender, outbox, isWanted, keepMs, firstDelayMs, onDelivered, onDropped, onFault, signal } = settings;
-  const lanes = new Map<string, Entry[]>();
+  const lanes = new Map<string, OutboxEntry[]>();
   const running = new Set<Promise<void>>();
   let count = 0;
 
-  function drop(entry: Entry, why: Dropped): void {
+  function drop(entry: OutboxEntry, why: Dropped): void {
     outbox.done(entry);
     onDropped(entry, why);
   }
 
   /** How it ended; or when to try again, in milliseconds. */
-  async function attempt(entry: Entry): Promise<DeliveryResult['outcome'] | 'unsubscribed' | { afterMs?: number }> {
+  async function attempt(
+    entry: OutboxEntry,
+  ): Promise<DeliveryResult['outcome'] | 'unsubscribed' | { afterMs?: number }> {
     const match = await sender.matchWithCredentials(entry.event, { origin });
     // The subscriptions are those of the one subscriber whom the event is for.
     const own = ({ sink, subscriptions }: { sink: string; subscriptions: string[] }) =>
@@ -68,7 +70,7 @@ export function createCourier(settings: CourierSettings): Courier {
     return { afterMs: Math.max(50, Date.parse(result.helduntil) - Date.now()) };
   }
 
-  async function run(sink: string, lane: Entry[]): Promise<void> {
+  async function run(sink: string, lane: OutboxEntry[]): Promise<void> {
     let failures = 0;
     for (let entry = lane[0]; entry !== undefined && !signal.aborted; entry = lane[0]) {
       const isOld = Date.now() - entry.queuedAt > keepMs;
@@ -100,7 +102,7 @@ export function createCourier(settings: CourierSettings): Courier {
     if (!signal.aborted) lanes.delete(sink);
   }
 
-  function shorten(lane: Entry[]): void {
+  function shorten(lane: OutboxEntry[]): void {
     const oldest = lane.shift();
     if (oldest === undefined) return;
     count -= 1;

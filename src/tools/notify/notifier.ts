@@ -8,7 +8,7 @@ import { createCourier, type Dropped } from './courier.js';
 import { follow } from './follow.js';
 import type { Updates } from './last-status.js';
 import { eventOf, type EventSettings, type Notice } from './notice.js';
-import { openOutbox, type Entry } from './outbox.js';
+import { openOutbox, type OutboxEntry } from './outbox.js';
 
 export interface NotifierSettings extends EventSettings {
   registry: readonly URL[];
@@ -21,8 +21,8 @@ export interface NotifierSettings extends EventSettings {
   guard: GuardSettings;
   keepMs: number;
   firstDelayMs: number;
-  onDelivered: (entry: Entry) => void;
-  onDropped: (entry: Entry, why: Dropped) => void;
+  onDelivered: (entry: OutboxEntry) => void;
+  onDropped: (entry: OutboxEntry, why: Dropped) => void;
   onFault: (error: unknown) => void;
 }
 
@@ -48,7 +48,7 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
     (updates?.has(id) ? updates.get(id) : outbox.statuses().get(id))?.subscriber;
 
   /** The webhooks that get an event, by what their subscriptions want; only those of the subscriber itself. */
-  function entriesOf(notice: Notice, updates: Updates): Array<Omit<Entry, 'number'>> {
+  function entriesOf(notice: Notice, updates: Updates): Array<Omit<OutboxEntry, 'number'>> {
     const event = eventOf(notice, settings);
     const match = sender.match(event, { origin });
     return match.sinks.flatMap(({ sink, subscriptions }) => {
@@ -60,7 +60,7 @@ export async function runNotifier(settings: NotifierSettings, signal: AbortSigna
   async function hand(notices: readonly Notice[], through: Checkpoint, updates: Updates): Promise<void> {
     // A notice about a subscription to notices would cause the next one.
     const wanted = notices.filter((notice) => notice.origin !== origin);
-    const entries: Array<Omit<Entry, 'number'>> = [];
+    const entries: Array<Omit<OutboxEntry, 'number'>> = [];
     if (wanted.length > 0) await untilCurrent(through.revision);
     for (const notice of wanted) {
       try {

@@ -16,15 +16,19 @@ export interface Outbox {
   /** By subscription. */
   statuses(): ReadonlyMap<string, LastStatus>;
   /** What was not done, in order. */
-  pending(): Entry[];
+  pending(): OutboxEntry[];
   /** Resolves when the disk has all of it. */
-  append(entries: ReadonlyArray<Omit<Entry, 'number'>>, through: Checkpoint, updates: Updates): Promise<Entry[]>;
-  done(entry: Entry): void;
+  append(
+    entries: ReadonlyArray<Omit<OutboxEntry, 'number'>>,
+    through: Checkpoint,
+    updates: Updates,
+  ): Promise<OutboxEntry[]>;
+  done(entry: OutboxEntry): void;
   close(): Promise<void>;
 }
 
 /** An event for one webhook. */
-export interface Entry {
+export interface OutboxEntry {
   /** Increases in the order of the log. */
   number: number;
   sink: string;
@@ -36,15 +40,15 @@ export interface Entry {
 }
 
 type StatusLine = { last: Array<[subscription: string, LastStatus | null]> };
-type Line = { entry: Entry } | StatusLine | { through: Checkpoint } | { done: number };
+type Line = { entry: OutboxEntry } | StatusLine | { through: Checkpoint } | { done: number };
 
 /** SetupError for a folder in use. Rejects with an Error for a file that cannot be read or written. */
 export async function openOutbox(folder: string, onFault: (error: unknown) => void): Promise<Outbox> {
-  const entries = new Map<number, Entry>();
+  const entries = new Map<number, OutboxEntry>();
   const statuses = new Map<string, LastStatus>();
   let through: Checkpoint | undefined;
   let number = 0;
-  const take = (entry: Entry) => {
+  const take = (entry: OutboxEntry) => {
     entries.set(entry.number, entry);
     number = Math.max(number, entry.number);
   };
@@ -64,7 +68,7 @@ export async function openOutbox(folder: string, onFault: (error: unknown) => vo
     },
     onFault,
   });
-  let uncertain: Array<{ entry: Entry } | StatusLine> = [];
+  let uncertain: Array<{ entry: OutboxEntry } | StatusLine> = [];
   const read = journal.read((each) => {
     const line = each as Line;
     // Without the line after them, their changes are read again.

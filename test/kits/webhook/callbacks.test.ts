@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createCallbackGuard } from '../../../src/kits/webhook/callback-url.js';
 import type {
-  CallbackOutcome,
+  CallbackStatus,
   CallbackSettings,
   Pending,
   PendingRequest,
@@ -43,7 +43,7 @@ function answering(...answers: Array<[number, Record<string, string>?]>): string
 /** A webhook that decides later, and may call the registry on this machine. */
 async function deciding(callbacks: CallbackSettings = {}) {
   const requests: Pending[] = [];
-  const waiting: Array<(outcome: CallbackOutcome) => void> = [];
+  const waiting: Array<(outcome: CallbackStatus) => void> = [];
   const served = await serve({
     origins: (name) => (name === origin ? 'later' : name === 'yes.example.com' ? 60 : false),
     callbacks: {
@@ -59,7 +59,7 @@ async function deciding(callbacks: CallbackSettings = {}) {
   return {
     ...served,
     requests,
-    outcome: () => new Promise<CallbackOutcome>((resolve) => waiting.push(resolve)),
+    outcome: () => new Promise<CallbackStatus>((resolve) => waiting.push(resolve)),
     offer: (callback: string, name = origin, more: Record<string, string> = {}) =>
       served.ask('OPTIONS', { 'WebHook-Request-Origin': name, 'WebHook-Request-Callback': callback, ...more }),
   };

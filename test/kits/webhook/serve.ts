@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import {
   createWebhook,
   type CloudEvent,
-  type Delivery,
+  type ReceivedDelivery,
   type Webhook,
   type WebhookSettings,
 } from '../../../src/kits/webhook/index.js';
@@ -17,7 +17,7 @@ export const structured = 'application/cloudevents+json';
 export interface Served {
   webhook: Webhook;
   url: string;
-  received: Array<{ events: CloudEvent[]; delivery: Delivery }>;
+  received: Array<{ events: CloudEvent[]; delivery: ReceivedDelivery }>;
   faults: unknown[];
   /** One request. A list of values is a header that comes several times. */
   ask(method: string, headers?: Record<string, string | string[]>, body?: string | Uint8Array): Promise<Reply>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Leases, type LeaseRequest } from '../../../src/registry/deliveries/lease.js';
-import { Shares, type Pair } from '../../../src/registry/gateways/shares.js';
+import { Shares, type RatedPair } from '../../../src/registry/gateways/shares.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -41,7 +41,7 @@ function process(): Shares & { asked: LeaseRequest[]; returned: number[] } {
   return Object.assign(shares, { asked, returned });
 }
 
-async function pairOf(rate: number): Promise<Pair> {
+async function pairOf(rate: number): Promise<RatedPair> {
   const path = `/rate-${rate}-${(number += 1)}`;
   registry.receiver.consent(path, { rate: String(rate) });
   const sink = registry.receiver.sink(path);
@@ -50,7 +50,7 @@ async function pairOf(rate: number): Promise<Pair> {
 }
 
 /** The requests of a pair that count as leased now. */
-const leased = async ({ origin, sink }: Pair) =>
+const leased = async ({ origin, sink }: RatedPair) =>
   (
     await registry.sql<{ sum: number }>(
       `select (select sum(each) from unnest(slots) each)::int as sum from lease_pool

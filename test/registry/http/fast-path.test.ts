@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import type { Actor } from '../../../src/registry/storage/database.js';
 import { loadContract } from '../../../src/base/contract/contract.js';
 import { createFastPath } from '../../../src/registry/http/fast-path.js';
-import { actorOf, type Call, type Handlers } from '../../../src/registry/http/handler.js';
+import { actorOf, type OperationRequest, type Handlers } from '../../../src/registry/http/handler.js';
 import { Pipeline } from '../../../src/registry/http/pipeline.js';
 import { closeServer, serve, urlOf } from '../../../src/registry/http/server.js';
 
@@ -18,16 +18,16 @@ const { operations } = loadContract();
 const onFastPath = ['matchEvent', 'getSubscriptions', 'getGrants', 'createOrigin'];
 const handlers = Object.assign({} as Handlers, {
   matchEvent: () => new Promise((resolve) => (answerLater = () => resolve({ status: 200, json: '{}' }))),
-  getSubscriptions: ({ bytes }: Call<'getSubscriptions'>) => ({
+  getSubscriptions: ({ bytes }: OperationRequest<'getSubscriptions'>) => ({
     status: 200,
     json: `"€ ${bytes.length}"`,
     headers: { ETag: '"1"' },
   }),
-  getGrants: ({ query: { limit } }: Call<'getGrants'>) => {
+  getGrants: ({ query: { limit } }: OperationRequest<'getGrants'>) => {
     if (limit === 70) throw new Error('Nobody foresaw this.');
     return { status: 200, json: `"grants ${limit}"` };
   },
-  createOrigin: async (call: Call<'createOrigin'>) => ({ status: 201, body: actorOf(call) }),
+  createOrigin: async (call: OperationRequest<'createOrigin'>) => ({ status: 201, body: actorOf(call) }),
 });
 
 beforeEach(async () => {

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import type { ContractDocument } from '../../../src/registry/pages/contract-document.js';
+import type { OpenApiDocument } from '../../../src/base/contract/document.js';
 import { renderReference } from '../../../src/registry/pages/reference.js';
 
 const contract = JSON.parse(
   readFileSync(new URL('../../../openapi/openapi.json', import.meta.url), 'utf8'),
-) as ContractDocument;
+) as OpenApiDocument;
 const operations = Object.values(contract.paths).flatMap((item) =>
   Object.values(item).flatMap((value) => (typeof value === 'object' && 'operationId' in value ? [value] : [])),
 );
 const markdown = (text: string) => `<p>${text.replaceAll('<', '&lt;')}</p>`;
 
-const small: ContractDocument = {
-  info: { version: '1', description: 'Lead.\n\n## Later\n\nFolded.' },
+const small: OpenApiDocument = {
+  info: { version: '1', contact: { name: 'Us' }, description: 'Lead.\n\n## Later\n\nFolded.' },
   servers: [{ url: '/v1' }],
   tags: [
     { name: 'Send', 'x-role': 'sender' },

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { listen } from '../../../src/registry/storage/listen.js';
+import { listenForNotifications } from '../../../src/registry/storage/listen.js';
 import { WatchedPool } from '../../../src/registry/storage/watched-pool.js';
 
 const connectionString = 'postgres://127.0.0.1:1/assent?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
@@ -8,7 +8,7 @@ test('a certificate file that is missing for a moment causes a retry, and not th
   const stopping = new AbortController();
   const faults: unknown[] = [];
   const nothing = () => undefined;
-  await listen(
+  await listenForNotifications(
     {
       databaseUrl: connectionString,
       channel: 'assent_change',

@@ -4,7 +4,7 @@ import { compileFilter } from '../../../src/matching/filters/compile-filter.js';
 import { dialects } from '../../../src/matching/filters/dialects.js';
 import type { Filter } from '../../../src/matching/filters/filter.js';
 import type { SubscriptionRule } from '../../../src/consent/origin.js';
-import { refuseUnallowed, type Wishes } from '../../../src/registry/subscriptions/allowed.js';
+import { refuseUnallowed, type RequestedEvents } from '../../../src/registry/subscriptions/allowed.js';
 
 /** A small generator with a seed (mulberry32), so that a failure repeats. */
 function generator(seed: number) {
@@ -75,7 +75,7 @@ function filterOf(random: Random, depth = 0): Filter {
   }
 }
 
-function wishesOf(random: Random): Wishes {
+function wishesOf(random: Random): RequestedEvents {
   const maybe = <T>(share: number, make: () => T) => (random.chance(share) ? make() : undefined);
   return {
     source: maybe(0.4, () => random.pick(texts)),
@@ -100,7 +100,7 @@ interface Event {
 }
 
 /** Near the subscription, so that many match: its own texts, and longer ones. */
-function eventOf(random: Random, wishes: Wishes): Event {
+function eventOf(random: Random, wishes: RequestedEvents): Event {
   const near = JSON.stringify(wishes).match(/(?<=:"|\["|,")[^"]+(?="[\]},])/g) ?? ['b'];
   const text = () =>
     random.chance(0.2)

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { exitCodeOf, readBaseline } from '../../../src/tools/conformance/baseline.js';
+import { exitCodeOfReport, readBaseline } from '../../../src/tools/conformance/baseline.js';
 import { selectCases } from '../../../src/tools/conformance/cases.js';
 import type { CaseResult, Report } from '../../../src/tools/conformance/case.js';
 import { formats, parseReport } from '../../../src/tools/conformance/formats.js';
@@ -39,7 +39,7 @@ test.each([
 ] as Array<[string, Record<string, CaseResult['outcome']>, string[], number]>)(
   'if %s, the exit code is right',
   (_, outcomes, baseline, code) => {
-    expect(exitCodeOf(reportOf(outcomes, baseline))).toBe(code);
+    expect(exitCodeOfReport(reportOf(outcomes, baseline))).toBe(code);
   },
 );
 

@@ -33,7 +33,7 @@ const kinds = [
  * The changes since the page was opened, newest first. What is read does not move: new ones wait while the page is
  * paused or scrolled, or while a change is open or has the focus. It is no live region, which would read without end.
  */
-export function Feed() {
+export function FeedPage() {
   const [shown, setShown] = useState<readonly Change[]>([]);
   const [waiting, setWaiting] = useState<readonly Change[]>([]);
   const [isPaused, setPaused] = useState(false);

@@ -9,13 +9,13 @@ import { useAction } from '../../app/live.js';
 import { Confirm } from '../../ui/dialog.js';
 import { ReferenceField, referenceHeader } from '../../ui/form.js';
 
-export type BlockKind = Schemas['BlockKind'];
+export type ApiBlockKind = Schemas['BlockKind'];
 type Blocked = Pick<Schemas['Block'], 'kind' | 'value' | 'tenant'>;
 
 const maxNames = 20;
 
 /** What is under a block: counts, the first names, and the list of its subscriptions if a filter can show them. */
-export function BlockEffect({ block, effect }: { block: Blocked; effect: Schemas['BlockEffect'] }) {
+export function BlockEffectCard({ block, effect }: { block: Blocked; effect: Schemas['BlockEffect'] }) {
   const { origins, subscribers, subscriptions, grants, handshakes } = effect;
   if (subscriptions + grants + handshakes + origins.length === 0) return <p>{t(texts.nothingStops)}</p>;
   const list = subscriptionsUnder(block);

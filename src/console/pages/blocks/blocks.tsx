@@ -8,7 +8,7 @@ import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
 import { Loaded, SelectField } from '../../ui/form.js';
 import { Time } from '../../ui/value.js';
-import { BlockEffect, type BlockKind, LiftBlock } from './block-effect.js';
+import { BlockEffectCard, type ApiBlockKind, LiftBlock } from './block-effect.js';
 
 function useBlock(id: string) {
   return useResource(
@@ -50,7 +50,7 @@ function OneBlock({ id }: { id: string }) {
             </h1>
             <BlockFacts block={block} />
             <h2>{t(texts.effectNow)}</h2>
-            {block.effect !== undefined && <BlockEffect block={block} effect={block.effect} />}
+            {block.effect !== undefined && <BlockEffectCard block={block} effect={block.effect} />}
             <div class="actions">
               <LiftBlock block={block} onLifted={() => go(href('blocks'))} />
               {isAdmin.value && (
@@ -107,13 +107,13 @@ function EffectNow({ id }: { id: string }) {
   const read = useBlock(id);
   return (
     <Loaded of={read}>
-      {(block) => block.effect !== undefined && <BlockEffect block={block} effect={block.effect} />}
+      {(block) => block.effect !== undefined && <BlockEffectCard block={block} effect={block.effect} />}
     </Loaded>
   );
 }
 
 const maxRows = 1_000;
-export const blockKinds = Object.keys(texts.kinds) as BlockKind[];
+export const blockKinds = Object.keys(texts.kinds) as ApiBlockKind[];
 
 export function Blocks({ id }: { id?: string | undefined }) {
   return id === undefined ? <BlockList /> : <OneBlock id={id} />;

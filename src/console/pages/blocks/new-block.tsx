@@ -7,7 +7,7 @@ import { isOperator, session } from '../../app/session.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
 import { ProblemView, TextField, SelectField, ReferenceField, referenceHeader } from '../../ui/form.js';
-import { BlockEffect, type BlockKind } from './block-effect.js';
+import { BlockEffectCard, type ApiBlockKind } from './block-effect.js';
 import { blockKinds } from './blocks.js';
 
 type Preview = Schemas['BlockPreview'];
@@ -15,9 +15,9 @@ type Preview = Schemas['BlockPreview'];
 const shownAt = ['/kind', '/value', '/reason', '/expiresat', '/tenant'];
 
 /** First the effect, then the block. Links name what to block: `#/new-block?kind=host&value=hooks.example.com`. */
-export function NewBlock() {
+export function NewBlockPage() {
   const { query } = route.value;
-  const [kind, setKind] = useState<BlockKind>(blockKinds.find((each) => each === query['kind']) ?? 'host');
+  const [kind, setKind] = useState<ApiBlockKind>(blockKinds.find((each) => each === query['kind']) ?? 'host');
   const [value, setValue] = useState(query['value'] ?? '');
   const [tenant, setTenant] = useState(query['tenant'] ?? session.value?.tenant ?? '');
   const [reason, setReason] = useState('');
@@ -115,7 +115,7 @@ export function NewBlock() {
                 {t(texts.effect)}
               </h2>
               <p>{t(texts.notYet)}</p>
-              <BlockEffect block={preview} effect={preview.effect} />
+              <BlockEffectCard block={preview} effect={preview.effect} />
             </div>
           )}
         </div>
@@ -159,7 +159,7 @@ export function NewBlock() {
   );
 }
 
-async function findOwn(value: string, kind: BlockKind, reason: string): Promise<Schemas['Block'] | undefined> {
+async function findOwn(value: string, kind: ApiBlockKind, reason: string): Promise<Schemas['Block'] | undefined> {
   const { data } = await api.GET('/blocks', { params: { query: { kind, value, limit: 200 } } });
   const client = session.value?.client;
   return data.find((each) => each.createdby === client && each.reason === reason);

@@ -19,7 +19,7 @@ export function formatDuration(seconds: number): string {
 }
 
 /** A policy in words. */
-export function OriginPolicy({ origin }: { origin: Origin }) {
+export function OriginPolicyForm({ origin }: { origin: Origin }) {
   const { isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate, leaseseconds, goneafter } =
     origin;
   const fill = (text: Text, value: string) => t(text).replace('{value}', value);
@@ -44,14 +44,14 @@ export function OriginPolicy({ origin }: { origin: Origin }) {
   );
 }
 
-export type Member = keyof typeof policyTexts;
+export type PolicyMember = keyof typeof policyTexts;
 /** What the form has, as it was typed. */
-type Typed = Record<Member, string>;
+type Typed = Record<PolicyMember, string>;
 
-export const members = Object.keys(policyTexts) as Member[];
+export const members = Object.keys(policyTexts) as PolicyMember[];
 export const policyPointers = members.map((member) => `/${member}`);
 
-const choices: Partial<Record<Member, readonly string[]>> = {
+const choices: Partial<Record<PolicyMember, readonly string[]>> = {
   judgement: ['strict', 'lenient'],
   callback: ['offer', 'never'],
   profile: ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'],
@@ -83,7 +83,7 @@ export function PolicyFields({
   onChange: (typed: Typed) => void;
   problem: Problem | undefined;
 }) {
-  const set = (member: Member, value: string) => onChange({ ...typed, [member]: value });
+  const set = (member: PolicyMember, value: string) => onChange({ ...typed, [member]: value });
   return (
     <>
       {members.map((member) => {

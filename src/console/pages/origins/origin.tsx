@@ -10,9 +10,9 @@ import {
   readOrigin,
   type Versioned,
   changesOf,
-  type Member,
+  type PolicyMember,
   members,
-  OriginPolicy,
+  OriginPolicyForm,
   PolicyFields,
   policyPointers,
   typedOf,
@@ -168,7 +168,7 @@ function OriginBlocks({ name }: { name: string }) {
 function EditPolicy({ opened, onDone }: { opened: Versioned; onDone: () => void }) {
   const [base, setBase] = useState(opened);
   const [typed, setTyped] = useState(() => typedOf(opened.origin));
-  const [others, setOthers] = useState<ReadonlyArray<{ member: Member; before: string; after: string }>>([]);
+  const [others, setOthers] = useState<ReadonlyArray<{ member: PolicyMember; before: string; after: string }>>([]);
   const [reference, setReference] = useState('');
   const action = useAction();
   const { name } = base.origin;
@@ -283,7 +283,7 @@ export function OneOrigin({ name }: { name: string }) {
               />
             ) : (
               <>
-                <OriginPolicy origin={found.origin} />
+                <OriginPolicyForm origin={found.origin} />
                 {isAdmin.value && (
                   <div class="actions">
                     <button type="button" onClick={() => setEdited(true)}>

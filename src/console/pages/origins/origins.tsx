@@ -14,7 +14,7 @@ type Origin = Schemas['Origin'];
 
 const maxRows = 1_000;
 
-export function Origins({ id }: { id?: string | undefined }) {
+export function OriginsPage({ id }: { id?: string | undefined }) {
   return id === undefined ? <OriginList /> : <OneOrigin name={id} />;
 }
 

@@ -4,7 +4,7 @@ import { t } from '../../app/text.js';
 import { registerTexts as texts } from '../../texts/subscriptions.js';
 import { ProblemView, Field, faultsAt } from '../../ui/form.js';
 import { useResource } from '../../app/live.js';
-import type { Fault } from './subscription-draft.js';
+import type { FieldFault } from './subscription-draft.js';
 
 /**
  * Where the value at a JSON pointer stands in a text of valid JSON, as offsets: for a missing member, that of the object
@@ -142,7 +142,7 @@ export interface FilterCheck {
   isChecking: boolean;
   problem: Problem | undefined;
   /** Faults of the members, by the registry; and of the event. */
-  faults: readonly Fault[];
+  faults: readonly FieldFault[];
 }
 
 /** Asks the registry, whenever the user pauses, whether an event matches. So it also checks the members. */
@@ -161,7 +161,7 @@ function sample({ type = 'com.example.created', source = '/example' }): object {
   return { specversion: '1.0', id: '1', source, type, subject: '1', time: new Date().toISOString() };
 }
 
-function parse(text: string): { value: Record<string, unknown> } | { fault: Fault } {
+function parse(text: string): { value: Record<string, unknown> } | { fault: FieldFault } {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return { value: value as Record<string, unknown> };

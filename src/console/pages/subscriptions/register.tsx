@@ -15,7 +15,7 @@ import { useSubscription } from './use-subscription.js';
 import { WebhookLines } from '../webhooks/webhook-lines.js';
 
 /** The form, and then the response of the webhook as it comes. */
-export function Register() {
+export function RegisterPage() {
   const [registered, setRegistered] = useState<string>();
   return (
     <>

@@ -1,6 +1,6 @@
 import { api, newKey, type Problem, type Schemas } from '../../app/api.js';
 import { t, type Text, announce } from '../../app/text.js';
-import { registerTexts, subscriptionTexts } from '../../texts/subscriptions.js';
+import { registerTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
 import { ProblemView, TextField, SelectField } from '../../ui/form.js';
 import { useState } from 'preact/hooks';
 import { useAction } from '../../app/live.js';
@@ -100,19 +100,19 @@ function RotateCredential({
   const credential = readCredential(draft);
   return (
     <Confirm
-      title={t(subscriptionTexts.rotate)}
-      confirm={t(subscriptionTexts.rotate)}
+      title={t(subscriptionPageTexts.rotate)}
+      confirm={t(subscriptionPageTexts.rotate)}
       action={action}
       isReady={credential !== undefined && /^\d+$/.test(overlap)}
       shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer)}
-      onConfirm={() => patch({ ...credential, overlapseconds: Number(overlap) }, subscriptionTexts.rotated)}
+      onConfirm={() => patch({ ...credential, overlapseconds: Number(overlap) }, subscriptionPageTexts.rotated)}
       onClose={onClose}
     >
       <CredentialFields draft={draft} onInput={setDraft} problem={action.problem} />
       {present !== undefined && (
         <TextField
-          label={t(subscriptionTexts.overlap)}
-          hint={t(subscriptionTexts.overlapHint)}
+          label={t(subscriptionPageTexts.overlap)}
+          hint={t(subscriptionPageTexts.overlapHint)}
           problem={action.problem}
           pointer="/sinkcredential/overlapseconds"
           inputMode="numeric"
@@ -122,13 +122,17 @@ function RotateCredential({
       )}
       <div class="actions">
         {present?.previous !== undefined && (
-          <button type="button" onClick={() => void now({ overlapseconds: 0 }, subscriptionTexts.overlapEnded)()}>
-            {t(subscriptionTexts.endOverlap)}
+          <button type="button" onClick={() => void now({ overlapseconds: 0 }, subscriptionPageTexts.overlapEnded)()}>
+            {t(subscriptionPageTexts.endOverlap)}
           </button>
         )}
         {present !== undefined && (
-          <button type="button" class="danger" onClick={() => void now(null, subscriptionTexts.credentialRemoved)()}>
-            {t(subscriptionTexts.removeCredential)}
+          <button
+            type="button"
+            class="danger"
+            onClick={() => void now(null, subscriptionPageTexts.credentialRemoved)()}
+          >
+            {t(subscriptionPageTexts.removeCredential)}
           </button>
         )}
       </div>
@@ -153,17 +157,17 @@ export function Actions({
   const close = () => setOpened(undefined);
   const button = (name: Opened, look = '') => (
     <button type="button" class={look} onClick={() => setOpened(name)}>
-      {t(subscriptionTexts[name])}
+      {t(subscriptionPageTexts[name])}
     </button>
   );
   const mayResume = suspended !== undefined && (isAdmin.value || suspended.by === 'subscriber');
   return (
-    <section aria-label={t(subscriptionTexts.actions)}>
+    <section aria-label={t(subscriptionPageTexts.actions)}>
       <AskAgain read={read} reload={reload} />
       <div class="actions">
         {onEdit !== undefined && (
           <button type="button" onClick={onEdit}>
-            {t(subscriptionTexts.edit)}
+            {t(subscriptionPageTexts.edit)}
           </button>
         )}
         {mayResume && button('resume')}
@@ -188,7 +192,7 @@ export function AskAgain({ read, reload }: { read: SubscriptionDetails; reload: 
   const run = async () => {
     const header = { 'Idempotency-Key': newKey(), Prefer: 'wait=10' };
     await api.POST('/subscriptions/{id}/handshakes', { params: { path: { id }, header } });
-    announce(t(subscriptionTexts.asked));
+    announce(t(subscriptionPageTexts.asked));
     reload();
   };
   return (
@@ -200,7 +204,7 @@ export function AskAgain({ read, reload }: { read: SubscriptionDetails; reload: 
           disabled={action.isBusy}
           onClick={() => void action.run(run)}
         >
-          {t(action.isBusy ? subscriptionTexts.asking : subscriptionTexts.ask)}
+          {t(action.isBusy ? subscriptionPageTexts.asking : subscriptionPageTexts.ask)}
         </button>
       </p>
       <ProblemView problem={action.problem} />
@@ -231,14 +235,14 @@ function Decision({
     if (kind === 'suspend') await api.POST('/subscriptions/{id}/suspend', { params, body });
     if (kind === 'resume') await api.POST('/subscriptions/{id}/resume', { params, body });
     if (isRemoving) await api.DELETE('/subscriptions/{id}', { params });
-    announce(t(subscriptionTexts[`${kind}Done`]));
+    announce(t(subscriptionPageTexts[`${kind}Done`]));
     if (isRemoving) go(href('subscriptions'));
     else reload();
   };
   return (
     <Confirm
-      title={t(subscriptionTexts[`${kind}Title`])}
-      confirm={t(subscriptionTexts[kind])}
+      title={t(subscriptionPageTexts[`${kind}Title`])}
+      confirm={t(subscriptionPageTexts[kind])}
       action={action}
       isDangerous={isRemoving}
       isReady={isRemoving || reason.trim() !== ''}
@@ -250,7 +254,7 @@ function Decision({
         onClose();
       }}
     >
-      <p>{t(subscriptionTexts[`${kind}Hint`])}</p>
+      <p>{t(subscriptionPageTexts[`${kind}Hint`])}</p>
       {isRemoving && (
         <p>
           <bdi>{subscription.sink}</bdi>

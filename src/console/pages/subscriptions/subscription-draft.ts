@@ -1,10 +1,10 @@
 import type { Problem } from '../../app/api.js';
 import { t, type Text } from '../../app/text.js';
 import { registerTexts as texts } from '../../texts/subscriptions.js';
-import type { Subscription } from './use-subscription.js';
+import type { ApiSubscription } from './use-subscription.js';
 
 /** What the form has: text, as it was typed. */
-export interface Draft {
+export interface SubscriptionDraft {
   sink: string;
   origin: string;
   source: string;
@@ -21,11 +21,11 @@ export interface Draft {
   config: string;
 }
 
-export type Member = keyof Draft;
-export type Fault = NonNullable<Problem['faults']>[number];
-type Members = Partial<Record<Member, unknown>>;
+export type DraftMember = keyof SubscriptionDraft;
+export type FieldFault = NonNullable<Problem['faults']>[number];
+type Members = Partial<Record<DraftMember, unknown>>;
 
-export const emptyDraft: Draft = {
+export const emptyDraft: SubscriptionDraft = {
   sink: '',
   origin: '',
   source: '',
@@ -39,7 +39,7 @@ export const emptyDraft: Draft = {
   config: '',
 };
 
-export function draftOf(subscription: Subscription): Draft {
+export function draftOf(subscription: ApiSubscription): SubscriptionDraft {
   const json = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, undefined, 2));
   return {
     sink: subscription.sink,
@@ -65,18 +65,19 @@ function localTime(at: string): string {
  * The members of a request, without empty ones, and the faults that need no registry to see. All other rules are the
  * registry's.
  */
-export function readDraft(draft: Draft): { members: Members; faults: Fault[] } {
+export function readDraft(draft: SubscriptionDraft): { members: Members; faults: FieldFault[] } {
   const members: Members = {};
-  const faults: Fault[] = [];
-  const fault = (member: Member, detail: Text) => faults.push({ pointer: `/${member}`, rule: '', detail: t(detail) });
-  const json = (member: Member) => {
+  const faults: FieldFault[] = [];
+  const fault = (member: DraftMember, detail: Text) =>
+    faults.push({ pointer: `/${member}`, rule: '', detail: t(detail) });
+  const json = (member: DraftMember) => {
     try {
       members[member] = JSON.parse(draft[member]) as unknown;
     } catch (error) {
       fault(member, texts.notJson(error instanceof Error ? error.message : ''));
     }
   };
-  const readers: Partial<Record<Member, () => void>> = {
+  const readers: Partial<Record<DraftMember, () => void>> = {
     sink() {
       members.sink = draft.sink.trim();
       if (!URL.canParse(draft.sink)) fault('sink', texts.notUrl);
@@ -95,7 +96,7 @@ export function readDraft(draft: Draft): { members: Members; faults: Fault[] } {
     protocolsettings: () => json('protocolsettings'),
     config: () => json('config'),
   };
-  for (const member of Object.keys(draft) as Member[]) {
+  for (const member of Object.keys(draft) as DraftMember[]) {
     if (draft[member].trim() === '' || (member === 'callback' && draft.callback === 'offer')) continue;
     const read = readers[member];
     if (read === undefined) members[member] = draft[member].trim();
@@ -104,19 +105,17 @@ export function readDraft(draft: Draft): { members: Members; faults: Fault[] } {
   return { members, faults };
 }
 
-export const changedMembers = (before: Draft, after: Draft): Member[] =>
-  (Object.keys(after) as Member[]).filter((member) => before[member] !== after[member]);
+export const draftChanges = (before: SubscriptionDraft, after: SubscriptionDraft): DraftMember[] =>
+  (Object.keys(after) as DraftMember[]).filter((member) => before[member] !== after[member]);
 
 /** A merge patch with what changed: null removes. */
-export function patchOf(before: Draft, after: Draft): Record<string, unknown> {
+export function patchOf(before: SubscriptionDraft, after: SubscriptionDraft): Record<string, unknown> {
   const { members } = readDraft(after);
-  return Object.fromEntries(
-    changedMembers(before, after).map((member) => [member, replacing(before, member, members)]),
-  );
+  return Object.fromEntries(draftChanges(before, after).map((member) => [member, replacing(before, member, members)]));
 }
 
 /** A merge patch merges objects: members that are gone must be named. */
-function replacing(before: Draft, member: Member, members: Members): unknown {
+function replacing(before: SubscriptionDraft, member: DraftMember, members: Members): unknown {
   const value = members[member];
   if (member !== 'protocolsettings' && member !== 'config') return value ?? null;
   return merging(readDraft(before).members[member], value);

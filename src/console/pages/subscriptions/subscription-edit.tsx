@@ -1,16 +1,16 @@
 import type { TargetedEvent } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { t, announce } from '../../app/text.js';
-import { registerTexts, subscriptionTexts } from '../../texts/subscriptions.js';
+import { registerTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
 import { type ControlAttributes, ProblemView, Field, SelectField, FormButtons, faultsAt } from '../../ui/form.js';
 import { type FilterCheck, FilterTester, JsonEditor, noProblem, type Tested, useFilterCheck } from './json-editor.js';
 import {
-  changedMembers,
-  type Draft,
+  draftChanges,
+  type SubscriptionDraft,
   draftOf,
   emptyDraft,
-  type Fault,
-  type Member,
+  type FieldFault,
+  type DraftMember,
   patchOf,
   readDraft,
 } from './subscription-draft.js';
@@ -35,20 +35,22 @@ export function SubscriptionFields({
   origins,
   storedNow = {},
 }: {
-  draft: Draft;
-  onInput: (member: Member, text: string) => void;
-  faults: readonly Fault[];
+  draft: SubscriptionDraft;
+  onInput: (member: DraftMember, text: string) => void;
+  faults: readonly FieldFault[];
   check: FilterCheck;
   /** To choose from, if the user may see them. */
   origins: readonly string[];
   /** What the registry has now, for members that both the user and another one changed. */
-  storedNow?: Partial<Draft>;
+  storedNow?: Partial<SubscriptionDraft>;
 }) {
   const list = useId();
   const problem = { ...noProblem, faults: [...faults] };
-  const hintOf = (member: Member, hint: string) =>
-    storedNow[member] === undefined ? hint : `${hint} ${t(subscriptionTexts.storedNow)} ${storedNow[member] || '–'}`;
-  const control = (member: Member, attributes: ControlAttributes) => ({
+  const hintOf = (member: DraftMember, hint: string) =>
+    storedNow[member] === undefined
+      ? hint
+      : `${hint} ${t(subscriptionPageTexts.storedNow)} ${storedNow[member] || '–'}`;
+  const control = (member: DraftMember, attributes: ControlAttributes) => ({
     ...attributes,
     autocomplete: 'off',
     spellcheck: false,
@@ -56,12 +58,12 @@ export function SubscriptionFields({
     onInput: (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement>) =>
       onInput(member, event.currentTarget.value),
   });
-  const field = (member: Member, label: string, hint: string, more: object = {}) => (
+  const field = (member: DraftMember, label: string, hint: string, more: object = {}) => (
     <Field label={label} hint={hintOf(member, hint)} problem={problem} pointer={`/${member}`}>
       {(attributes) => <input {...control(member, attributes)} {...more} />}
     </Field>
   );
-  const json = (member: Member, label: string, hint: string) => (
+  const json = (member: DraftMember, label: string, hint: string) => (
     <JsonEditor
       label={label}
       hint={hintOf(member, hint)}
@@ -123,7 +125,7 @@ export function SubscriptionFields({
 }
 
 /** The state of the form: what was typed, and the faults of it that this page and the registry found so far. */
-export function useSubscriptionForm(first: Draft = emptyDraft, refused?: Problem) {
+export function useSubscriptionForm(first: SubscriptionDraft = emptyDraft, refused?: Problem) {
   const [draft, setDraft] = useState(first);
   const { members, faults: own } = readDraft(draft);
   const { source, types, subject, filters } = members as Tested;
@@ -154,7 +156,7 @@ export function useSubscriptionForm(first: Draft = emptyDraft, refused?: Problem
     check,
     origins: (origins.data ?? []).map(({ name }) => name),
     setDraft,
-    onInput: (member: Member, text: string) => setDraft((before) => ({ ...before, [member]: text })),
+    onInput: (member: DraftMember, text: string) => setDraft((before) => ({ ...before, [member]: text })),
     hasFault: (pointer: string) => faultsAt(refused, pointer).length > 0,
   };
 }
@@ -166,11 +168,11 @@ export function useSubscriptionForm(first: Draft = emptyDraft, refused?: Problem
 export function EditSubscription({ read, onDone }: { read: SubscriptionDetails; onDone: () => void }) {
   const { id } = read.subscription;
   const [base, setBase] = useState(() => ({ draft: draftOf(read.subscription), etag: read.etag }));
-  const [storedNow, setStoredNow] = useState<Partial<Draft>>();
+  const [storedNow, setStoredNow] = useState<Partial<SubscriptionDraft>>();
   const action = useAction();
   const form = useSubscriptionForm(base.draft, action.problem);
   const { draft, isReady } = form;
-  const isChanged = changedMembers(base.draft, draft).length > 0;
+  const isChanged = draftChanges(base.draft, draft).length > 0;
 
   const save = async () => {
     const init = {
@@ -182,13 +184,13 @@ export function EditSubscription({ read, onDone }: { read: SubscriptionDetails; 
   const submit = async (event: Event) => {
     event.preventDefault();
     if (!(await action.run(save))) return;
-    announce(t(subscriptionTexts.saved));
+    announce(t(subscriptionPageTexts.saved));
     onDone();
   };
   const merge = async () => {
     const { data, etag = '' } = await api.GET('/subscriptions/{id}', { params: { path: { id } } });
     const stored = draftOf(data);
-    const mine = changedMembers(base.draft, draft);
+    const mine = draftChanges(base.draft, draft);
     const both = mine.filter((member) => stored[member] !== base.draft[member] && stored[member] !== draft[member]);
     form.setDraft({ ...stored, ...Object.fromEntries(mine.map((member) => [member, draft[member]])) });
     setStoredNow(Object.fromEntries(both.map((member) => [member, stored[member]])));
@@ -198,17 +200,17 @@ export function EditSubscription({ read, onDone }: { read: SubscriptionDetails; 
   const shownAt = (problem?.faults ?? []).map(({ pointer }) => pointer).filter(isShownAtField);
   return (
     <section aria-labelledby="edit">
-      <h2 id="edit">{t(subscriptionTexts.edit)}</h2>
+      <h2 id="edit">{t(subscriptionPageTexts.edit)}</h2>
       <form onSubmit={(event) => void submit(event)} noValidate>
-        {storedNow !== undefined && <p role="alert">{t(subscriptionTexts.reloaded)}</p>}
+        {storedNow !== undefined && <p role="alert">{t(subscriptionPageTexts.reloaded)}</p>}
         <SubscriptionFields {...form} storedNow={storedNow ?? {}} />
         <ProblemView problem={problem} shownAt={shownAt} />
         {problem?.code === 'precondition_failed' && (
           <button type="button" onClick={() => void action.run(merge)}>
-            {t(subscriptionTexts.reload)}
+            {t(subscriptionPageTexts.reload)}
           </button>
         )}
-        {!isChanged && <p class="soft">{t(subscriptionTexts.unchanged)}</p>}
+        {!isChanged && <p class="soft">{t(subscriptionPageTexts.unchanged)}</p>}
         <FormButtons action={action} submit={t(commonTexts.save)} cancel={onDone} isReady={isReady && isChanged} />
       </form>
     </section>

@@ -1,11 +1,11 @@
 import { language, t } from '../../app/text.js';
-import { subscriptionTexts as texts } from '../../texts/subscriptions.js';
+import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { StatusBadge, Time } from '../../ui/value.js';
 import type { Schemas } from '../../app/api.js';
-import type { Subscription } from './use-subscription.js';
+import type { ApiSubscription } from './use-subscription.js';
 
 /** Where a subscription stands, and what to do next. */
-export function StatusNote({ subscription: { status, statusdetails: details } }: { subscription: Subscription }) {
+export function StatusNote({ subscription: { status, statusdetails: details } }: { subscription: ApiSubscription }) {
   const { message, advice, fixedby, next, nextat, renewal, rejectedcallback, warnings = [] } = details;
   return (
     <section class="note" aria-label={t(texts.status)} aria-live="polite">
@@ -28,7 +28,7 @@ export function StatusNote({ subscription: { status, statusdetails: details } }:
           <bdi>{renewal.advice}</bdi>
         </p>
       )}
-      <RejectedCallback of={rejectedcallback} />
+      <RejectedCallbackNote of={rejectedcallback} />
       {warnings.length > 0 && (
         <ul aria-label={t(texts.warnings)}>
           {warnings.map(({ code, message: text }) => (
@@ -40,7 +40,7 @@ export function StatusNote({ subscription: { status, statusdetails: details } }:
   );
 }
 
-export function RejectedCallback({ of }: { of: Schemas['RejectedCallback'] | undefined }) {
+export function RejectedCallbackNote({ of }: { of: Schemas['RejectedCallback'] | undefined }) {
   if (of === undefined) return null;
   return (
     <p>

@@ -1,16 +1,16 @@
 import { formatNumber, t } from '../../app/text.js';
 import { isAdmin } from '../../app/session.js';
-import { handshakeTexts, subscriptionTexts } from '../../texts/subscriptions.js';
+import { handshakePageTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
 import { Copyable, Time } from '../../ui/value.js';
-import { type Handshake, readHandshakes, type SubscriptionDetails } from './use-subscription.js';
+import { type ApiHandshake, readHandshakes, type SubscriptionDetails } from './use-subscription.js';
 import { useState } from 'preact/hooks';
 import { useAction, useResource } from '../../app/live.js';
 import { ProblemView, Loaded } from '../../ui/form.js';
-import { RejectedCallback } from './subscription-status.js';
+import { RejectedCallbackNote } from './subscription-status.js';
 import { api } from '../../app/api.js';
 import { Table } from '../../ui/table.js';
 
-type Attempt = Handshake['attempts'][number];
+type Attempt = ApiHandshake['attempts'][number];
 type Lines = Attempt['request'];
 
 const stages = ['lookupms', 'connectms', 'tlsms', 'answerms', 'totalms'] as const;
@@ -42,17 +42,19 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
   const received = [...(status === undefined ? [] : [`HTTP/1.1 ${status}`]), ...(answer ?? []).map(lineOf)];
   const measured = stages.flatMap((stage) => {
     const ms = timing?.[stage];
-    return ms === undefined ? [] : [`${t(handshakeTexts.stages[stage])} ${formatNumber(Math.round(ms * 10) / 10)} ms`];
+    return ms === undefined
+      ? []
+      : [`${t(handshakePageTexts.stages[stage])} ${formatNumber(Math.round(ms * 10) / 10)} ms`];
   });
   return (
-    <section aria-label={t(handshakeTexts.attempt(String(number)))}>
+    <section aria-label={t(handshakePageTexts.attempt(String(number)))}>
       <h4>
-        {t(handshakeTexts.attempt(String(number)))} · <Time at={startedat} isExact />
+        {t(handshakePageTexts.attempt(String(number)))} · <Time at={startedat} isExact />
       </h4>
       <div class="exchange">
-        <Wire title={t(handshakeTexts.sent)} lines={sent} />
+        <Wire title={t(handshakePageTexts.sent)} lines={sent} />
         {received.length > 0 ? (
-          <Wire title={t(handshakeTexts.received)} lines={received} />
+          <Wire title={t(handshakePageTexts.received)} lines={received} />
         ) : (
           <p>{t(nothing(attempt))}</p>
         )}
@@ -64,20 +66,20 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
       )}
       {warnings.length > 0 && (
         <p>
-          {t(handshakeTexts.tolerated)}: <code>{warnings.join(', ')}</code>
+          {t(handshakePageTexts.tolerated)}: <code>{warnings.join(', ')}</code>
         </p>
       )}
       {isAdmin.value ? (
         <p class="soft">
-          {remoteaddress !== undefined && `${t(handshakeTexts.address)}: ${remoteaddress}. `}
-          {measured.length > 0 && `${t(handshakeTexts.timing)}: ${measured.join(', ')}.`}
+          {remoteaddress !== undefined && `${t(handshakePageTexts.address)}: ${remoteaddress}. `}
+          {measured.length > 0 && `${t(handshakePageTexts.timing)}: ${measured.join(', ')}.`}
         </p>
       ) : (
-        finishedat !== undefined && <p class="soft">{t(handshakeTexts.onlyAdmins)}</p>
+        finishedat !== undefined && <p class="soft">{t(handshakePageTexts.onlyAdmins)}</p>
       )}
       <details>
-        <summary>{t(handshakeTexts.curl)}</summary>
-        <Copyable text={curlOf(sink, request)} label={t(handshakeTexts.curl)} />
+        <summary>{t(handshakePageTexts.curl)}</summary>
+        <Copyable text={curlOf(sink, request)} label={t(handshakePageTexts.curl)} />
       </details>
     </section>
   );
@@ -87,8 +89,8 @@ const lineOf = ({ name, value }: Lines[number]) => `${name}: ${value}`;
 
 /** Consumers do not see whether there was a response without WebHook headers, other than by the verdict. */
 function nothing({ finishedat, answer }: Attempt) {
-  if (finishedat === undefined) return handshakeTexts.inFlight;
-  return answer === undefined ? handshakeTexts.nothingReceived : handshakeTexts.noWebhookHeader;
+  if (finishedat === undefined) return handshakePageTexts.inFlight;
+  return answer === undefined ? handshakePageTexts.nothingReceived : handshakePageTexts.noWebhookHeader;
 }
 
 function Wire({ title, lines }: { title: string; lines: readonly string[] }) {
@@ -108,7 +110,7 @@ function Wire({ title, lines }: { title: string; lines: readonly string[] }) {
   );
 }
 
-const looks: Partial<Record<Handshake['state'], string>> = {
+const looks: Partial<Record<ApiHandshake['state'], string>> = {
   granted: 'good',
   due: 'open',
   asking: 'open',
@@ -118,7 +120,7 @@ const looks: Partial<Record<Handshake['state'], string>> = {
 
 /** Every handshake, newest first. The newest is open. */
 export function Timeline({ read }: { read: SubscriptionDetails }) {
-  const [older, setOlder] = useState<{ handshakes: readonly Handshake[]; cursor: string | undefined }>();
+  const [older, setOlder] = useState<{ handshakes: readonly ApiHandshake[]; cursor: string | undefined }>();
   const action = useAction();
   const cursor = older === undefined ? read.olderCursor : older.cursor;
   const readOlder = async () => {
@@ -129,8 +131,8 @@ export function Timeline({ read }: { read: SubscriptionDetails }) {
   const all = [...read.handshakes, ...(older?.handshakes ?? []).filter(({ id }) => !known.has(id))];
   return (
     <section aria-labelledby="handshakes">
-      <h2 id="handshakes">{t(handshakeTexts.title)}</h2>
-      <p>{t(all.length === 0 ? handshakeTexts.none : handshakeTexts.hint)}</p>
+      <h2 id="handshakes">{t(handshakePageTexts.title)}</h2>
+      <p>{t(all.length === 0 ? handshakePageTexts.none : handshakePageTexts.hint)}</p>
       <ol class="timeline">
         {all.map((handshake, place) => (
           <li key={handshake.id} class="card">
@@ -141,23 +143,23 @@ export function Timeline({ read }: { read: SubscriptionDetails }) {
       <ProblemView problem={action.problem} />
       {cursor !== undefined && (
         <button type="button" disabled={action.isBusy} onClick={() => void action.run(readOlder)}>
-          {t(handshakeTexts.older)}
+          {t(handshakePageTexts.older)}
         </button>
       )}
     </section>
   );
 }
 
-function HandshakeCard({ handshake, isOpen }: { handshake: Handshake; isOpen: boolean }) {
+function HandshakeCard({ handshake, isOpen }: { handshake: ApiHandshake; isOpen: boolean }) {
   const { sink, reason, state, verdict, message, advice, fixedby = 'nobody', next, nextat } = handshake;
   const { createdat, attempts, rejectedcallback } = handshake;
   return (
     <details open={isOpen}>
       <summary>
         <h3 class="in-line">
-          <Time at={createdat} isExact /> · {t(handshakeTexts.reasons[reason])}
+          <Time at={createdat} isExact /> · {t(handshakePageTexts.reasons[reason])}
         </h3>{' '}
-        <span class={`badge ${looks[state] ?? 'bad'}`}>{t(handshakeTexts.states[state])}</span>{' '}
+        <span class={`badge ${looks[state] ?? 'bad'}`}>{t(handshakePageTexts.states[state])}</span>{' '}
         {verdict !== undefined && <code>{verdict}</code>}
       </summary>
       {message !== undefined && (
@@ -167,15 +169,15 @@ function HandshakeCard({ handshake, isOpen }: { handshake: Handshake; isOpen: bo
       )}
       {advice !== undefined && (
         <p>
-          <strong>{t(subscriptionTexts.toDo[fixedby])}</strong> <bdi>{advice}</bdi>
+          <strong>{t(subscriptionPageTexts.toDo[fixedby])}</strong> <bdi>{advice}</bdi>
         </p>
       )}
       {nextat !== undefined && (
         <p>
-          <strong>{t(subscriptionTexts.next)}</strong> {next} <Time at={nextat} />
+          <strong>{t(subscriptionPageTexts.next)}</strong> {next} <Time at={nextat} />
         </p>
       )}
-      <RejectedCallback of={rejectedcallback} />
+      <RejectedCallbackNote of={rejectedcallback} />
       {attempts.map((attempt) => (
         <Exchange key={attempt.number} sink={sink} attempt={attempt} isAlone={attempts.length === 1} />
       ))}
@@ -183,7 +185,7 @@ function HandshakeCard({ handshake, isOpen }: { handshake: Handshake; isOpen: bo
   );
 }
 
-type Outcome = keyof typeof subscriptionTexts.outcomes;
+type Outcome = keyof typeof subscriptionPageTexts.outcomes;
 
 /** What senders reported for the pair of origin and sink. */
 export function Deliveries({ id, origin, sink }: { id: string; origin: string; sink: string }) {
@@ -194,31 +196,31 @@ export function Deliveries({ id, origin, sink }: { id: string; origin: string; s
   );
   return (
     <section aria-labelledby="deliveries">
-      <h2 id="deliveries">{t(subscriptionTexts.deliveries)}</h2>
+      <h2 id="deliveries">{t(subscriptionPageTexts.deliveries)}</h2>
       <Loaded of={deliveries}>
         {({ counts, failures, deliveredat, lastat, laststatus, helduntil, message, advice }) => {
           const rows = Object.entries(counts);
-          if (rows.length === 0) return <p>{t(subscriptionTexts.noDeliveries)}</p>;
+          if (rows.length === 0) return <p>{t(subscriptionPageTexts.noDeliveries)}</p>;
           return (
             <>
-              <p>{t(subscriptionTexts.deliveriesHint)}</p>
+              <p>{t(subscriptionPageTexts.deliveriesHint)}</p>
               {message !== undefined && (
                 <p>
                   {message} {advice !== undefined && <strong>{advice}</strong>}
                 </p>
               )}
               <dl class="facts">
-                <dt>{t(subscriptionTexts.lastDelivery)}</dt>
+                <dt>{t(subscriptionPageTexts.lastDelivery)}</dt>
                 <dd>
                   <Time at={lastat} /> {laststatus}
                 </dd>
-                <dt>{t(subscriptionTexts.lastSuccess)}</dt>
+                <dt>{t(subscriptionPageTexts.lastSuccess)}</dt>
                 <dd>{deliveredat === undefined ? '–' : <Time at={deliveredat} />}</dd>
-                <dt>{t(subscriptionTexts.failures)}</dt>
+                <dt>{t(subscriptionPageTexts.failures)}</dt>
                 <dd>{formatNumber(failures)}</dd>
                 {helduntil !== undefined && (
                   <>
-                    <dt>{t(subscriptionTexts.heldUntil)}</dt>
+                    <dt>{t(subscriptionPageTexts.heldUntil)}</dt>
                     <dd>
                       <Time at={helduntil} />
                     </dd>
@@ -226,21 +228,21 @@ export function Deliveries({ id, origin, sink }: { id: string; origin: string; s
                 )}
               </dl>
               <Table
-                caption={t(subscriptionTexts.deliveries)}
+                caption={t(subscriptionPageTexts.deliveries)}
                 rows={rows}
                 keyOf={([outcome]) => outcome}
                 columns={[
                   {
                     key: 'outcome',
-                    title: t(subscriptionTexts.outcome),
+                    title: t(subscriptionPageTexts.outcome),
                     cell: ([outcome]) =>
-                      outcome in subscriptionTexts.outcomes
-                        ? t(subscriptionTexts.outcomes[outcome as Outcome])
+                      outcome in subscriptionPageTexts.outcomes
+                        ? t(subscriptionPageTexts.outcomes[outcome as Outcome])
                         : outcome,
                   },
                   {
                     key: 'count',
-                    title: t(subscriptionTexts.count),
+                    title: t(subscriptionPageTexts.count),
                     isNumber: true,
                     cell: ([, count]) => formatNumber(count),
                   },

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { formatNumber, t } from '../../app/text.js';
-import { registerTexts, subscriptionTexts as texts } from '../../texts/subscriptions.js';
+import { registerTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Time } from '../../ui/value.js';
-import { type Subscription, type SubscriptionDetails, useSubscription } from './use-subscription.js';
+import { type ApiSubscription, type SubscriptionDetails, useSubscription } from './use-subscription.js';
 import { useState } from 'preact/hooks';
 import { href } from '../../app/route.js';
 import { Loaded } from '../../ui/form.js';
@@ -23,7 +23,7 @@ const rate = (value: number | '*' | undefined) =>
   value === undefined ? undefined : t(texts.perMinute(value === '*' ? value : formatNumber(value)));
 
 /** What is stored. Members that are absent are left out, apart from those that decide what matches. */
-function Facts({ subscription }: { subscription: Subscription }) {
+function Facts({ subscription }: { subscription: ApiSubscription }) {
   const { source, types, subject, filters, sinkcredential: credential, suspended, statusdetails } = subscription;
   const every = <span class="soft">{t(texts.every)}</span>;
   const facts: Array<[string, ComponentChildren]> = [
@@ -105,7 +105,7 @@ function List({ of }: { of: readonly string[] }) {
 }
 
 /** Whether the lines to paste are what the reader needs now. */
-export function needsLines({ status, statusdetails: { fixedby } }: Subscription): boolean {
+export function needsLines({ status, statusdetails: { fixedby } }: ApiSubscription): boolean {
   return status !== 'active' && fixedby === 'headers';
 }
 
@@ -154,7 +154,7 @@ export function OneSubscription({ id }: { id: string }) {
   );
 }
 
-function StoredFilterTest({ subscription: { id, types, source } }: { subscription: Subscription }) {
+function StoredFilterTest({ subscription: { id, types, source } }: { subscription: ApiSubscription }) {
   const check = useFilterCheck(
     { subscription: id },
     { ...(types?.[0] && { type: types[0] }), ...(source && { source }) },

@@ -8,7 +8,7 @@ import { commonTexts, subscriptionStatusNames } from '../../texts/common.js';
 import { subscriptionsTexts as texts } from '../../texts/subscriptions.js';
 import { ProblemView, TextField, SelectField } from '../../ui/form.js';
 import { StatusBadge, Time } from '../../ui/value.js';
-import { type Column, Table } from '../../ui/table.js';
+import { type TableColumn, Table } from '../../ui/table.js';
 import { OneSubscription } from './subscription.js';
 
 type Row = Schemas['Subscription'];
@@ -277,7 +277,7 @@ function SubscriptionList() {
   );
 }
 
-function columns(): Array<Column<Row>> {
+function columns(): Array<TableColumn<Row>> {
   return [
     {
       key: 'sink',
@@ -299,6 +299,6 @@ function columns(): Array<Column<Row>> {
 }
 
 /** All of them, or the one that the place names. */
-export function Subscriptions({ id }: { id?: string | undefined }) {
+export function SubscriptionsPage({ id }: { id?: string | undefined }) {
   return id === undefined ? <SubscriptionList /> : <OneSubscription id={id} />;
 }

@@ -1,15 +1,15 @@
 import { useEffect } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
-import { type Change, connection, type Resource, useResource } from '../../app/live.js';
+import { type Change, connection, type LoadedResource, useResource } from '../../app/live.js';
 
-export type Subscription = Schemas['Subscription'];
-export type Handshake = Schemas['Handshake'];
+export type ApiSubscription = Schemas['Subscription'];
+export type ApiHandshake = Schemas['Handshake'];
 
 export interface SubscriptionDetails {
-  subscription: Subscription;
+  subscription: ApiSubscription;
   etag: string;
   /** Newest first. */
-  handshakes: readonly Handshake[];
+  handshakes: readonly ApiHandshake[];
   olderCursor: string | undefined;
 }
 
@@ -25,8 +25,8 @@ export const readHandshakes = (id: string, cursor?: string, signal?: AbortSignal
 };
 
 /** A subscription with its latest handshakes. While the webhook is being asked, it is read again and again. */
-export function useSubscription(id: string): Resource<SubscriptionDetails> {
-  const resource: Resource<SubscriptionDetails> = useResource(
+export function useSubscription(id: string): LoadedResource<SubscriptionDetails> {
+  const resource: LoadedResource<SubscriptionDetails> = useResource(
     id,
     async (signal) => {
       const [{ data: subscription, etag = '' }, handshakes] = await Promise.all([

@@ -14,7 +14,7 @@ interface Item {
 
 type GroupName = Attended | 'ending' | 'held';
 
-export interface Group {
+export interface AttentionGroup {
   name: GroupName;
   count: number;
   /** There are at least `count`. */
@@ -34,7 +34,7 @@ const places: Record<Attended, number> = { refused: 0, unreachable: 1, retired: 
 const statuses = (Object.keys(places) as Attended[]).sort((one, two) => places[one] - places[two]);
 
 /** The groups that have something in them, in parallel requests. Only admins see grants. */
-export async function readAttention(seesGrants: boolean, signal: AbortSignal): Promise<Group[]> {
+export async function readAttention(seesGrants: boolean, signal: AbortSignal): Promise<AttentionGroup[]> {
   const groups = await Promise.all([
     ...statuses.map((status) => (status === 'pending' ? readPending(signal) : readStatus(status, signal))),
     ...(seesGrants ? [readEnding(signal), readHeld(signal)] : []),
@@ -42,7 +42,7 @@ export async function readAttention(seesGrants: boolean, signal: AbortSignal): P
   return groups.filter(({ count }) => count > 0);
 }
 
-async function readStatus(status: Exclude<Attended, 'pending'>, signal: AbortSignal): Promise<Group> {
+async function readStatus(status: Exclude<Attended, 'pending'>, signal: AbortSignal): Promise<AttentionGroup> {
   // A subscription that reached the end that its subscriber chose has this status as well.
   const reason = status === 'expired' ? { reason: 'expired' } : {};
   const query = { status, ...reason, limit: maxShown, count: true };
@@ -57,7 +57,7 @@ async function readStatus(status: Exclude<Attended, 'pending'>, signal: AbortSig
   };
 }
 
-async function readPending(signal: AbortSignal): Promise<Group> {
+async function readPending(signal: AbortSignal): Promise<AttentionGroup> {
   const query = { status: 'pending', limit: page } as const;
   const { data, headers } = await api.GET('/subscriptions', { params: { query }, signal });
   const waiting = data.filter(({ statusdetails }) => statusdetails.attention);
@@ -65,7 +65,7 @@ async function readPending(signal: AbortSignal): Promise<Group> {
   return { name: 'pending', ...listed(waiting.map(itemOf), headers), address };
 }
 
-async function readEnding(signal: AbortSignal): Promise<Group> {
+async function readEnding(signal: AbortSignal): Promise<AttentionGroup> {
   const expiresuntil = new Date(Date.now() + soonDays * 86_400_000).toISOString();
   const query = { state: 'live', renews: false, expiresuntil, limit: page } as const;
   const { data, headers } = await api.GET('/grants', { params: { query }, signal });
@@ -81,7 +81,7 @@ async function readEnding(signal: AbortSignal): Promise<Group> {
   };
 }
 
-async function readHeld(signal: AbortSignal): Promise<Group> {
+async function readHeld(signal: AbortSignal): Promise<AttentionGroup> {
   const query = { state: 'live', held: true, limit: page } as const;
   const { data, headers } = await api.GET('/grants', { params: { query }, signal });
   const items = data.map((grant) => itemOfGrant(grant, grant.helduntil));
@@ -89,7 +89,7 @@ async function readHeld(signal: AbortSignal): Promise<Group> {
   return { name: 'held', ...listed(items, headers), address };
 }
 
-function listed(items: readonly Item[], headers: Headers): Pick<Group, 'count' | 'isAtLeast' | 'first'> {
+function listed(items: readonly Item[], headers: Headers): Pick<AttentionGroup, 'count' | 'isAtLeast' | 'first'> {
   return { count: items.length, isAtLeast: headers.get('Link') !== null, first: items.slice(0, maxShown) };
 }
 

@@ -6,7 +6,7 @@ import { isAdmin, isConsumer } from '../../app/session.js';
 import { todayTexts as texts } from '../../texts/today.js';
 import { Loaded, SelectField } from '../../ui/form.js';
 import { Time } from '../../ui/value.js';
-import { type Group, readAttention } from './attention.js';
+import { type AttentionGroup, readAttention } from './attention.js';
 import { api, type Schemas } from '../../app/api.js';
 import { replaceQuery, route } from '../../app/route.js';
 
@@ -132,7 +132,7 @@ function Attention() {
   );
 }
 
-function GroupCard({ group: { name, count, isAtLeast, first, address } }: { group: Group }) {
+function GroupCard({ group: { name, count, isAtLeast, first, address } }: { group: AttentionGroup }) {
   const { title, hint } = texts.groups[name];
   const number = `${formatNumber(count)}${isAtLeast ? '+' : ''}`;
   return (

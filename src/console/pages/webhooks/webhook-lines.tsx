@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { t } from '../../app/text.js';
-import { handshakeTexts as texts } from '../../texts/subscriptions.js';
+import { handshakePageTexts as texts } from '../../texts/subscriptions.js';
 import { Copyable } from '../../ui/value.js';
 import { Field } from '../../ui/form.js';
 import { linesFor, webhookSnippets } from './webhook-snippets.js';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import Negotiator from 'negotiator';
 import { RegistryError } from '../../../base/errors.js';
 import { callbackUnknown } from '../../../registry/handshake/callback-consent.js';
-import { callbackRoutes, type CallbackCall } from '../../../registry/handshake/routes.js';
+import { callbackRoutes, type CallbackRequest } from '../../../registry/handshake/routes.js';
 import type { CallbackOutcome } from '../../../registry/handshake/callback.js';
 import { languageOf } from '../../../base/formats/language.js';
 import { problemOf } from '../../../registry/http/problem.js';
@@ -66,7 +66,7 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
       return handle({
         path: { handshake },
         query: { key },
-        header: request.headers as CallbackCall['header'],
+        header: request.headers as CallbackRequest['header'],
         body: formOf(request, body),
         preferred: (...types) => new Negotiator(request).mediaType(types) ?? false,
         language,
@@ -131,7 +131,7 @@ const valueOfError = (error: unknown): RegistryError => {
   throw error;
 };
 
-function formOf({ headers }: IncomingMessage, body: string): CallbackCall['body'] {
+function formOf({ headers }: IncomingMessage, body: string): CallbackRequest['body'] {
   if (!/^application\/x-www-form-urlencoded/i.test(headers['content-type'] ?? '')) return undefined;
   const form = new URLSearchParams(body);
   const [decision, rate] = [form.get('decision'), form.get('rate')];

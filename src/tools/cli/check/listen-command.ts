@@ -56,11 +56,11 @@ function forwardOf(value: string): URL | undefined {
 }
 
 async function certificate() {
-  const { openIdentity } = await import('../demo/webhook.js');
+  const { openDemoIdentity } = await import('../demo/webhook.js');
   const { readConfig } = await import('../../../registry/app/config.js');
   const { writeFile } = await import('node:fs/promises');
   const { dataFolder } = readConfig({ ASSENT_DATA: process.env['ASSENT_DATA'] });
-  const { ca, ...identity } = await openIdentity(dataFolder);
+  const { ca, ...identity } = await openDemoIdentity(dataFolder);
   const caFile = join(dataFolder, 'receiver-ca.pem');
   await writeFile(caFile, ca);
   return { ...identity, caFile };

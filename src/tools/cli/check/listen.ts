@@ -3,8 +3,8 @@ import { request as requestSecure } from 'node:https';
 import {
   type Behaviour,
   startWebhook,
-  type Webhook,
-  type WebhookSettings,
+  type DemoWebhook,
+  type DemoWebhookSettings,
   type WireExchange,
 } from '../demo/webhook.js';
 import { explain, observed } from '../../../registry/handshake/explain.js';
@@ -41,7 +41,7 @@ function forwardTo(target: URL, onFault: (reason: string) => void): Behaviour {
   };
 }
 
-export interface ListenSettings extends Pick<WebhookSettings, 'port' | 'certificate'> {
+export interface ListenSettings extends Pick<DemoWebhookSettings, 'port' | 'certificate'> {
   /** The application that responds; undefined responds here. */
   forward: URL | undefined;
   /** The only origin that may send; undefined allows each one that asks. */
@@ -51,7 +51,7 @@ export interface ListenSettings extends Pick<WebhookSettings, 'port' | 'certific
 }
 
 /** Shows handshakes and events that arrive on loopback, with verdicts and faults. Rejects if the port is in use. */
-export function listen({ port, certificate, forward, origin, rate, write }: ListenSettings): Promise<Webhook> {
+export function listen({ port, certificate, forward, origin, rate, write }: ListenSettings): Promise<DemoWebhook> {
   return startWebhook({
     port,
     certificate,

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConformanceProfile, Report, Side } from '../../conformance/case.js';
 import type { Format } from '../../conformance/formats.js';
-import { exitCodeOf, exitCodes, readBaseline } from '../../conformance/baseline.js';
+import { exitCodeOfReport, exitCodes, readBaseline } from '../../conformance/baseline.js';
 import { casesOf, lowestLevels, selectCases } from '../../conformance/cases.js';
 import { UsageError } from '../../../base/errors.js';
 import { choice, flag, text, type Command, type Values } from '../command.js';
@@ -107,7 +107,7 @@ async function execute(side: Side, values: Values): Promise<number> {
   };
   if (values['out'] !== '') await writeReports(String(values['out']), finished);
   process.stdout.write(format(finished));
-  return exitCodeOf(finished);
+  return exitCodeOfReport(finished);
 }
 
 async function writeReports(folder: string, finished: Report): Promise<void> {
@@ -143,7 +143,7 @@ async function report(file: string | undefined, values: Values): Promise<number>
     throw new UsageError(`${file}: ${(error as Error).message}`);
   }
   process.stdout.write(format(parsed));
-  return exitCodeOf(parsed);
+  return exitCodeOfReport(parsed);
 }
 
 async function formatOf(values: Values) {

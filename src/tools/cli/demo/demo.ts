@@ -1,6 +1,6 @@
 import { type Act, createNarrator, type Narrator, story } from './steps.js';
 import { report, type WireExchange } from './webhook.js';
-import { freePort, type Scene, type SceneSettings, setScene } from './environment.js';
+import { freePort, type DemoEnvironment, type SceneSettings, setScene } from './environment.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ export interface Play {
   /** Creates what the scene needs. What must be undone goes to `atEnd`. */
   prepare: (atEnd: SceneSettings['atEnd']) => Promise<Omit<SceneSettings, 'atEnd' | 'onExchange' | 'onComplaint'>>;
   /** Says where everything is, before the first act. */
-  introduce: (scene: Scene, tell: Narrator) => void;
+  introduce: (scene: DemoEnvironment, tell: Narrator) => void;
   /** Keeps everything running after the last act until it resolves. What the webhook gets is printed meanwhile. */
-  stay?: (scene: Scene, signal: AbortSignal) => Promise<void>;
+  stay?: (scene: DemoEnvironment, signal: AbortSignal) => Promise<void>;
   farewell: (seconds: string) => string;
 }
 

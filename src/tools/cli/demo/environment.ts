@@ -23,7 +23,7 @@ export interface HttpResponse {
 }
 
 /** A registry with an embedded database and a webhook, both on loopback. */
-export interface Scene {
+export interface DemoEnvironment {
   url: string;
   operationsUrl: string;
   webhookUrl: string;
@@ -53,7 +53,7 @@ export interface SceneSettings {
   onComplaint: (line: string) => void;
 }
 
-export async function setScene(settings: SceneSettings, signal: AbortSignal): Promise<Scene> {
+export async function setScene(settings: SceneSettings, signal: AbortSignal): Promise<DemoEnvironment> {
   const { folder, ports, atEnd, onExchange, onComplaint } = settings;
   const exchanges: WireExchange[] = [];
   const receiver = await startReceiver({
@@ -82,7 +82,7 @@ export async function setScene(settings: SceneSettings, signal: AbortSignal): Pr
 
   const issuer = await openDevelopmentIssuer(folder);
   const ca = await readFile(receiver.caFile);
-  const token: Scene['token'] = (role, lifetimeSeconds) =>
+  const token: DemoEnvironment['token'] = (role, lifetimeSeconds) =>
     issuer.sign({ tenant: 'demo', ...roles[role], lifetimeSeconds });
   return {
     url,

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { printable } from '../printable.js';
 import type { WireExchange } from './webhook.js';
 import { sleep } from '../../../base/until.js';
-import type { HttpResponse, Scene } from './environment.js';
+import type { HttpResponse, DemoEnvironment } from './environment.js';
 
 /** Writes a story in plain text. Every function writes whole lines. */
 export interface Narrator {
@@ -80,7 +80,7 @@ function wrapped(text: string, columns: number): string {
 export interface Act {
   title: string;
   /** Throws an Error for people if a check fails. */
-  play(scene: Scene, tell: Narrator, signal: AbortSignal): Promise<void>;
+  play(scene: DemoEnvironment, tell: Narrator, signal: AbortSignal): Promise<void>;
 }
 
 export const origin = 'eventemitter.example.com';
@@ -265,7 +265,7 @@ function keep(tell: Narrator, isSo: boolean, sentence: string): void {
   tell.kept(sentence);
 }
 
-async function subscribe(scene: Scene, tell: Narrator, definition: object): Promise<SubscriptionBody> {
+async function subscribe(scene: DemoEnvironment, tell: Narrator, definition: object): Promise<SubscriptionBody> {
   const body = { protocol: 'HTTP', ...definition };
   tell.request('POST', '/v1/subscriptions', body);
   const response = await scene.ask('consumer', 'POST', '/v1/subscriptions', body);
@@ -281,7 +281,12 @@ function brief({ status, statusdetails }: SubscriptionBody) {
 }
 
 /** Polls the subscription until the signal fires. */
-async function follow(scene: Scene, id: string, until: (now: SubscriptionBody) => boolean, signal: AbortSignal) {
+async function follow(
+  scene: DemoEnvironment,
+  id: string,
+  until: (now: SubscriptionBody) => boolean,
+  signal: AbortSignal,
+) {
   for (;;) {
     const { body } = await scene.ask('consumer', 'GET', `/v1/subscriptions/${id}`);
     if (until(body as SubscriptionBody)) return body as SubscriptionBody;
@@ -294,7 +299,7 @@ function callBack(url: string, signal: AbortSignal, headers: Record<string, stri
   return fetch(url, { method: 'POST', headers, signal });
 }
 
-async function askPermission(scene: Scene, tell: Narrator, sink: string) {
+async function askPermission(scene: DemoEnvironment, tell: Narrator, sink: string) {
   const query = new URLSearchParams({ origin, sink });
   tell.request('GET', `/v1/permissions?origin=${origin}&sink=${sink}`);
   const response = await scene.ask('sender', 'GET', `/v1/permissions?${query.toString()}`);
@@ -303,7 +308,7 @@ async function askPermission(scene: Scene, tell: Narrator, sink: string) {
   return response as HttpResponse & { body: Record<string, unknown> };
 }
 
-async function grantsOf(scene: Scene, tell: Narrator, sink: string): Promise<Array<Record<string, unknown>>> {
+async function grantsOf(scene: DemoEnvironment, tell: Narrator, sink: string): Promise<Array<Record<string, unknown>>> {
   tell.request('GET', `/v1/grants?sink=${sink}`);
   const response = await scene.ask('admin', 'GET', `/v1/grants?sink=${encodeURIComponent(sink)}`);
   const grants = response.body as Array<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import { lockFolder } from '../../../base/files/folder-lock.js';
 import { makeFolder } from '../../../base/files/make-folder.js';
 import { play } from './demo.js';
 import { describePaths } from './webhook.js';
-import { freePort, type Role, type Scene } from './environment.js';
+import { freePort, type Role, type DemoEnvironment } from './environment.js';
 import { firstActs, origin, type SubscriptionBody } from './steps.js';
 
 export interface TrySettings {
@@ -76,7 +76,7 @@ const inUse = (folder: string, owner: number) =>
   );
 
 /** Returns the id of the subscription. */
-async function writeEnvironment(path: string, scene: Scene): Promise<string> {
+async function writeEnvironment(path: string, scene: DemoEnvironment): Promise<string> {
   const { body } = await scene.ask('consumer', 'GET', '/v1/subscriptions');
   const subscription = (body as SubscriptionBody[])[0]?.id ?? '';
   const lifetime = tokenHours * 3_600;
@@ -100,7 +100,7 @@ async function writeEnvironment(path: string, scene: Scene): Promise<string> {
 }
 
 /** Links that sign in. A fragment never leaves the browser, and the console removes it at once. */
-async function consoleLinks({ url, token }: Scene): Promise<string> {
+async function consoleLinks({ url, token }: DemoEnvironment): Promise<string> {
   const linkFor = async (role: Role) => {
     const fragment = new URLSearchParams({ token: await token(role, tokenHours * 3_600) });
     return `  ${role}:\n  ${url}/console#${fragment.toString()}\n`;
@@ -108,7 +108,7 @@ async function consoleLinks({ url, token }: Scene): Promise<string> {
   return `${await linkFor('admin')}${await linkFor('consumer')}`;
 }
 
-function nextSteps(scene: Scene, envFile: string, subscription: string, links: string): string {
+function nextSteps(scene: DemoEnvironment, envFile: string, subscription: string, links: string): string {
   return `
 Everything keeps running until you press Ctrl-C. What the webhook gets is printed here.
 

@@ -2,7 +2,7 @@ import { UsageError } from '../../../base/errors.js';
 import { write, type Command, type Io, type Options, type Values } from '../command.js';
 import { usageOf } from '../help.js';
 import type { IssuerChoice } from './login.js';
-import { connectionOptions, placeOf, urlOption } from '../resources/registry.js';
+import { connectionOptions, registryAddressOf, urlOption } from '../resources/registry.js';
 
 const group = 'This program';
 
@@ -27,7 +27,7 @@ export const loginCommand: Command = {
 `,
   options: loginOptions,
   async run(values, _files, io) {
-    const { url: registry } = await placeOf(values, io);
+    const { url: registry } = await registryAddressOf(values, io);
     const { login } = await import('./login.js');
     const { token } = await login(registry, await issuerOf(registry, values), io);
     await write(io.stdout, `Signed in to ${registry}${asWhom(claimsOf(token))}.\n`);
@@ -43,7 +43,7 @@ export const logoutCommand: Command = {
   usage: usageOf('logout', logoutSummary, { url: urlOption }),
   options: { url: urlOption },
   async run(values, _files, io) {
-    const { url: registry } = await placeOf(values, io);
+    const { url: registry } = await registryAddressOf(values, io);
     const { logout } = await import('./login.js');
     const isDone = await logout(io.env, registry);
     await write(io.stdout, isDone ? `Signed out of ${registry}.\n` : `There is no login for ${registry}.\n`);
@@ -59,7 +59,7 @@ export const whoamiCommand: Command = {
   usage: usageOf('whoami', whoamiSummary, connectionOptions),
   options: connectionOptions,
   async run(values, _files, io) {
-    const { url: registry, token } = await placeOf(values, io);
+    const { url: registry, token } = await registryAddressOf(values, io);
     const bearer = await token();
     if (bearer === undefined) return refuse(io, `There is no token for ${registry}. Set ASSENT_TOKEN, or sign in.\n`);
     const claims = claimsOf(bearer);

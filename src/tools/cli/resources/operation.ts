@@ -1,13 +1,14 @@
 import {
-  locate,
   methods,
+  resolve,
   type Method,
   type OpenApiDocument,
   type OperationId,
   type OperationObject,
   type ParameterObject,
   type PathItem,
-  type SchemaObject,
+  type ReferenceObject,
+  type Schema,
 } from '../../../base/contract/document.js';
 import type { Change, Client } from '../../../kits/client/index.js';
 import { isRequired, type Io, type Options, type TextOption, type Values } from '../command.js';
@@ -51,7 +52,7 @@ export interface OperationContext {
 }
 
 /** An option or an operand that becomes a part of the request. */
-export interface Field {
+export interface OptionField {
   in: 'path' | 'query' | 'body';
   member: string;
   /** How its text is read. */
@@ -60,13 +61,13 @@ export interface Field {
 }
 
 /** A subcommand with what the contract says about its operation. */
-export interface Operation extends Subcommand {
+export interface CliOperation extends Subcommand {
   summary: string;
   method: Method;
   path: string;
-  positional: readonly Field[];
+  positional: readonly OptionField[];
   /** By the name of the option. */
-  fields: Readonly<Record<string, Field>>;
+  fields: Readonly<Record<string, OptionField>>;
   hasBody: boolean;
   /** The body can also be a file, and options replace its members. */
   takesFile: boolean;
@@ -118,12 +119,12 @@ export const columnOf = (path: string): Column => {
 /** What the program sets itself, and what no command shows. Nor are credentials options: others can read those. */
 const unlisted = new Set(['id', 'protocol', 'sinkcredential', 'limit', 'cursor', 'count', 'minRevision']);
 
-export function operationOf(document: OpenApiDocument, subcommand: Subcommand): Operation {
+export function operationOf(document: OpenApiDocument, subcommand: Subcommand): CliOperation {
   const { operation: id, operands = [], spelled = {}, run } = subcommand;
   const [path, item, method] = placeOf(document, id);
   const isPatch = method === 'patch';
   const { description, parameters = [], requestBody } = item[method] as OperationObject;
-  const all = [...(item.parameters ?? []), ...parameters].map((each) => resolved(document, each as ParameterObject));
+  const all = [...(item.parameters ?? []), ...parameters].map((each) => resolved<ParameterObject>(document, each));
   const fieldsIn = (place: 'path' | 'query') =>
     all
       .filter((each) => each.in === place)
@@ -139,9 +140,9 @@ export function operationOf(document: OpenApiDocument, subcommand: Subcommand): 
     .map(([member, schema]) =>
       fieldOf('body', member, schema, isPatch, !isPatch && required.includes(member) && !operands.includes(member)),
     );
-  const isOperand = ({ member }: Field) => operands.includes(member);
+  const isOperand = ({ member }: OptionField) => operands.includes(member);
   const options = [...fieldsIn('query'), ...inBody].filter((each) => !unlisted.has(each.member) && !isOperand(each));
-  const isNeeded = ({ option }: Field) => isRequired(option);
+  const isNeeded = ({ option }: OptionField) => isRequired(option);
   return {
     ...subcommand,
     summary: subcommand.summary ?? sentencesOf(description),
@@ -168,11 +169,17 @@ function placeOf({ paths }: OpenApiDocument, id: OperationId): [path: string, it
 }
 
 /** A reference has its own description beside what it refers to. */
-function resolved<T extends { $ref?: string }>(document: OpenApiDocument, value: T): T {
-  return value.$ref === undefined ? value : { ...locate<T>(document, value.$ref.slice(1))[1], ...value };
+function resolved<T extends object>(document: OpenApiDocument, value: T | ReferenceObject): T {
+  return { ...resolve<T>(document, value), ...value };
 }
 
-function fieldOf(place: Field['in'], member: string, schema: SchemaObject, isPatch: boolean, required: boolean): Field {
+function fieldOf(
+  place: OptionField['in'],
+  member: string,
+  schema: Schema,
+  isPatch: boolean,
+  required: boolean,
+): OptionField {
   const help = sentencesOf(schema.description, isPatch ? /^$/ : /absent|default|^With/);
   if (schema.type === 'boolean' && (place === 'body' || schema.default !== undefined)) {
     return { in: place, member, as: 'flag', option: { type: 'boolean', help } };
@@ -183,11 +190,11 @@ function fieldOf(place: Field['in'], member: string, schema: SchemaObject, isPat
 }
 
 interface Kind extends Pick<TextOption, 'choices' | 'multiple'> {
-  as: Exclude<Field['as'], 'flag'>;
+  as: Exclude<OptionField['as'], 'flag'>;
   value: string;
 }
 
-function kindOf({ type, format, enum: choices, items, oneOf }: SchemaObject): Kind {
+function kindOf({ type, format, enum: choices, items, oneOf }: Schema): Kind {
   if (choices !== undefined) return { as: 'text', value: 'NAME', choices };
   if (type === 'boolean') return { as: 'text', value: 'NAME', choices: ['true', 'false'] };
   if (type === 'integer') return { as: 'number', value: 'N' };

@@ -35,13 +35,13 @@ export function registryUrlOf(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-export interface Place {
+export interface RegistryAddress {
   url: string;
   token: () => Promise<string | undefined>;
 }
 
 /** Where the registry is, and the token for it. */
-export async function placeOf(values: Values, { env }: Io): Promise<Place> {
+export async function registryAddressOf(values: Values, { env }: Io): Promise<RegistryAddress> {
   const file = values['token-file'];
   const credentials = file !== undefined || env['ASSENT_TOKEN'] ? undefined : await readCredentials(env);
   const named = typeof values['url'] === 'string' ? values['url'] : env['ASSENT_URL'];
@@ -73,7 +73,7 @@ async function renewed(env: NodeJS.ProcessEnv, url: string, login: Login): Promi
 }
 
 export async function openRegistry(values: Values, io: Io): Promise<Client> {
-  return createClient({ ...(await placeOf(values, io)), userAgent: 'assent-cli' });
+  return createClient({ ...(await registryAddressOf(values, io)), userAgent: 'assent-cli' });
 }
 
 /** What the client can do, with the paths of the table. */

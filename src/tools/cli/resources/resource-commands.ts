@@ -1,7 +1,7 @@
 import { documentText, type OpenApiDocument } from '../../../base/contract/document.js';
 import type { Command, CommandGroup, Commands, Options } from '../command.js';
 import { usageOf } from '../help.js';
-import { operationOf, type Operation, type Subcommand } from './operation.js';
+import { operationOf, type CliOperation, type Subcommand } from './operation.js';
 import { connectionOptions } from './registry.js';
 import { match, resources } from './resources.js';
 
@@ -26,7 +26,7 @@ const headerOptions: Readonly<Record<string, Options>> = {
   },
 };
 
-function optionsOf({ fields, columns, affected, headers, options }: Operation): Options {
+function optionsOf({ fields, columns, affected, headers, options }: CliOperation): Options {
   return {
     ...Object.fromEntries(Object.entries(fields).map(([name, { option }]) => [name, option])),
     ...options,

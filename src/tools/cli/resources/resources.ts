@@ -106,5 +106,5 @@ export const match: Subcommand = {
   operation: 'matchEvent',
   summary: 'Finds the webhooks for the events in a file, or in standard input (-).',
   file: 'An event or a batch as JSON; - is standard input',
-  run: async (context) => (await runs()).matchEvents(context),
+  run: async (context) => (await runs()).runMatch(context),
 };

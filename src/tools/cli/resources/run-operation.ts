@@ -4,14 +4,14 @@ import { AssentError } from '../../../kits/client/index.js';
 import { UsageError } from '../../../base/errors.js';
 import { checkChoice, isRequired, write, type Io, type Values } from '../command.js';
 import { visible } from '../printable.js';
-import type { Field, Operation } from './operation.js';
+import type { OptionField, CliOperation } from './operation.js';
 import { loose, openRegistry, type Init } from './registry.js';
 import { showList } from './show-list.js';
 import { detailsOf, type Row } from './table.js';
 
 /** Runs one operation of the table, and prints what came back or the problem. Resolves to the exit code. */
 export async function runOperation(
-  operation: Operation,
+  operation: CliOperation,
   values: Values,
   given: readonly string[],
   io: Io,
@@ -35,7 +35,7 @@ export async function runOperation(
   }
 }
 
-function operandsOf({ positional, takesFile, file }: Operation, given: readonly string[]): string[] {
+function operandsOf({ positional, takesFile, file }: CliOperation, given: readonly string[]): string[] {
   const names = [...positional.map(({ member }) => member.toUpperCase()), ...(file === undefined ? [] : ['FILE'])];
   const missing = names[given.length];
   if (missing !== undefined) throw new UsageError(`Name the ${missing}.`);
@@ -44,7 +44,7 @@ function operandsOf({ positional, takesFile, file }: Operation, given: readonly 
   return given.slice(0, names.length);
 }
 
-async function initOf(operation: Operation, values: Values, given: readonly string[], io: Io): Promise<Init> {
+async function initOf(operation: CliOperation, values: Values, given: readonly string[], io: Io): Promise<Init> {
   const { positional, fields, takesFile } = operation;
   const header: Record<string, string> = {
     ...(typeof values['if-match'] === 'string' && { 'If-Match': quoted(values['if-match']) }),
@@ -60,7 +60,7 @@ async function initOf(operation: Operation, values: Values, given: readonly stri
     checkChoice(name, field.option, given[at]);
     return [field, valueOf(name, field, given[at] as string)] as const;
   });
-  const membersIn = (place: Field['in']): Row =>
+  const membersIn = (place: OptionField['in']): Row =>
     Object.fromEntries(
       [...named, ...chosen].filter(([field]) => field.in === place).map(([{ member }, value]) => [member, value]),
     );
@@ -71,7 +71,7 @@ async function initOf(operation: Operation, values: Values, given: readonly stri
   if (takesFile && file === undefined && Object.keys(body).length === 0) {
     throw new UsageError('Name a file, - for standard input, or at least one option.');
   }
-  const isMissing = ([name, { option }]: [string, Field]) => isRequired(option) && values[name] === undefined;
+  const isMissing = ([name, { option }]: [string, OptionField]) => isRequired(option) && values[name] === undefined;
   const missing = Object.entries(fields).find(isMissing);
   if (file === undefined && missing !== undefined) throw new UsageError(`--${missing[0]} is required.`);
   return { params, body: { ...operation.sets, ...(file !== undefined && (await readObject(file, io))), ...body } };
@@ -84,7 +84,7 @@ function preferOf(seconds: string): string {
   return seconds === '0' ? 'respond-async' : `wait=${seconds}`;
 }
 
-function valueOf(name: string, { as }: Field, value: string | string[] | boolean): unknown {
+function valueOf(name: string, { as }: OptionField, value: string | string[] | boolean): unknown {
   if (Array.isArray(value)) return as === 'json' ? value.map((each) => jsonOf(name, each)) : value;
   if (typeof value === 'boolean') return value;
   if (as === 'json') return jsonOf(name, value);

@@ -54,7 +54,7 @@ const faultColumns = ['pointer', 'rule', 'detail'].map(columnOf);
 type Matched = Schemas['MatchedEvent'];
 
 /** Finds the webhooks for an event or a batch. Resolves to 1 if an event of a batch is invalid. */
-export async function matchEvents({ client, values, operands: [file = ''], query, io }: OperationContext) {
+export async function runMatch({ client, values, operands: [file = ''], query, io }: OperationContext) {
   const body = (await readJson(file, io)) as Schemas['CloudEvent'];
   const { data } = await client.POST('/match', { params: { query }, body });
   const events: Matched[] = 'events' in data ? data.events : [data];

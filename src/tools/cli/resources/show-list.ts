@@ -1,7 +1,7 @@
 import { AssentError, type Client } from '../../../kits/client/index.js';
 import { UsageError } from '../../../base/errors.js';
 import { write, type Io, type Values } from '../command.js';
-import { columnOf, type Operation } from './operation.js';
+import { columnOf, type CliOperation } from './operation.js';
 import { loose, type Init } from './registry.js';
 import { tableOf, type Row } from './table.js';
 
@@ -9,7 +9,7 @@ const usualLimit = 100;
 const pageSize = 200;
 
 /** Prints a list, as a table or as JSON lines, and with `--watch` what changes after it. Resolves to the exit code. */
-export async function showList(operation: Operation, client: Client, init: Init, values: Values, io: Io) {
+export async function showList(operation: CliOperation, client: Client, init: Init, values: Values, io: Io) {
   const limit = limitOf(values);
   const show = printerOf(operation, values, io);
   if (!values['watch']) {
@@ -40,12 +40,12 @@ function limitOf({ limit, all }: Values): number {
   return Number(limit);
 }
 
-function pagesOf({ path }: Operation, client: Client, { params }: Init, limit: number, more: Row = {}) {
+function pagesOf({ path }: CliOperation, client: Client, { params }: Init, limit: number, more: Row = {}) {
   const query = { ...params.query, ...more, limit: Math.min(limit, pageSize) };
   return loose(client).pages(path, { params: { ...params, query } });
 }
 
-function printerOf(operation: Operation, values: Values, { stdout }: Io): (rows: Row[]) => Promise<void> {
+function printerOf(operation: CliOperation, values: Values, { stdout }: Io): (rows: Row[]) => Promise<void> {
   if (values['json']) return (rows) => write(stdout, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const columns = (operation.columns ?? []).map(columnOf);
   const width = values['wide'] || !stdout.isTTY ? Infinity : (stdout.columns ?? 80);
@@ -72,7 +72,7 @@ const identityOf = (row: Row) => String(row['id'] ?? row['name']);
 
 /** An entry is printed again when it is no longer as it was printed last. One that is gone is printed without more. */
 async function watch(
-  operation: Operation,
+  operation: CliOperation,
   client: Client,
   init: Init,
   limit: number,
@@ -118,7 +118,7 @@ async function watch(
   }
 }
 
-async function readOne({ path }: Operation, client: Client, id: string): Promise<Row | undefined> {
+async function readOne({ path }: CliOperation, client: Client, id: string): Promise<Row | undefined> {
   const item = path === '/origins' ? '/origins/{name}' : `${path}/{id}`;
   try {
     return (await loose(client).send('get', item, { params: { path: { id, name: id }, query: {} } })).data as Row;

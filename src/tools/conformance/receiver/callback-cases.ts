@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sleep } from '../../../base/until.js';
 import { parseRate } from '../../../consent/rate.js';
 import type { Finding } from '../case.js';
-import type { CallbackCall, CallbackHost } from './callback-host.js';
+import type { ReceivedCallback, CallbackHost } from './callback-host.js';
 import { consentOf, whyUndecided, type CallbackAttempt, type Session } from './session.js';
-import { targetOf, type Exchange } from './wire.js';
+import { requestTargetOf, type TargetExchange } from './wire.js';
 
 const noHost =
   'The receiver cannot reach a callback on this machine. Say with --callback-host where it can reach the kit.';
@@ -75,7 +75,7 @@ export const callbackCases = {
     const attempt = await called(session);
     if (isFinding(attempt)) return attempt;
     const { exchange, offer } = attempt;
-    const wrong = offer.calls.filter(({ target }) => target !== targetOf(offer.url));
+    const wrong = offer.calls.filter(({ target }) => target !== requestTargetOf(offer.url));
     return wrong.length === 0
       ? session.passed('Path and query are as they were offered.', exchange, ...evidenceOf(offer.calls))
       : session.failed(
@@ -150,7 +150,7 @@ function schemeOf(attempt: CallbackAttempt | undefined, callbacks: CallbackHost)
 }
 
 /** A call is evidence, too: asked by the target, and answered by the kit. */
-function evidenceOf(calls: readonly CallbackCall[]): Exchange[] {
+function evidenceOf(calls: readonly ReceivedCallback[]): TargetExchange[] {
   return calls.map(({ method, target, headers }) => ({
     asked: [`${method} ${target} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n'),
     answered: 'HTTP/1.1 200 OK\nContent-Length: 0',

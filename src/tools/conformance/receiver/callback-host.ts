@@ -4,10 +4,10 @@ import { isIP } from 'node:net';
 import { whenAborted } from '../../../base/until.js';
 import { isLoopback } from '../../../outbound/loopback-request.js';
 import type { Certificate } from '../authority.js';
-import { linesOfHead, listen } from '../listen.js';
+import { linesOfHead, listenOn } from '../listen.js';
 
 /** A request that arrived at the kit for an offered URL. */
-export interface CallbackCall {
+export interface ReceivedCallback {
   method: string;
   /** Path and query, as sent. */
   target: string;
@@ -18,7 +18,7 @@ export interface CallbackCall {
 export interface Offer {
   url: string;
   key: string;
-  calls: CallbackCall[];
+  calls: ReceivedCallback[];
   /** Resolves to whether it has been called: after so many milliseconds, or when a TLS connection fails. */
   called(withinMs: number, signal?: AbortSignal): Promise<boolean>;
 }
@@ -60,7 +60,7 @@ export async function startCallbackHost({ host, port, certificate }: CallbackHos
     const reply = () => response.writeHead(200, { 'Content-Length': 0 }).end();
     found.untilAnswered.then(reply, reply);
   };
-  const listener = await listen({
+  const listener = await listenOn({
     host,
     address: isLoopback(bracketed(host)) ? loopbackOf(host) : undefined,
     port,

@@ -6,29 +6,32 @@ import {
   consentOf,
   hasWebhookHeaders,
   judgementOf,
-  linesOf,
+  responseLinesOf,
   whyUndecided,
   type Headers,
   type Session,
 } from './session.js';
-import type { Exchange } from './wire.js';
+import type { TargetExchange } from './wire.js';
 
 const nothingAllowed = 'The origin that was asked for gets no consent in the response to OPTIONS. See R01.';
 
 /** The response to the allowed origin, if it consents; else why the case cannot be evaluated. */
-export async function consenting(session: Session): Promise<Exchange | Finding> {
+export async function consenting(session: Session): Promise<TargetExchange | Finding> {
   const exchange = await session.consent();
   const undecided = whyUndecided(exchange);
   if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
   return consentOf(exchange, session.origin) === undefined ? session.notEvaluable(nothingAllowed, exchange) : exchange;
 }
 
-export const isFinding = (value: Exchange | Finding): value is Finding => 'outcome' in value;
+export const isFinding = (value: TargetExchange | Finding): value is Finding => 'outcome' in value;
 
 /** What was seen and what to change, in the words of the registry. */
-function explain(exchange: Exchange, session: Session): string {
+function explain(exchange: TargetExchange, session: Session): string {
   const { verdict } = judgementOf(exchange, session.origin, session.settings.rate);
-  const facts = { origin: session.origin, allowedOrigin: linesOf(exchange, 'webhook-allowed-origin').join(', ') };
+  const facts = {
+    origin: session.origin,
+    allowedOrigin: responseLinesOf(exchange, 'webhook-allowed-origin').join(', '),
+  };
   const advice = advise(verdict, facts, 'en') ?? '';
   return `${textIn(verdicts[verdict].title, 'en')} ${advice}`.trim();
 }
@@ -57,7 +60,7 @@ export const consentCases = {
   async R02(session: Session) {
     const exchange = await consenting(session);
     if (isFinding(exchange)) return exchange;
-    const [rate] = linesOf(exchange, 'webhook-allowed-rate');
+    const [rate] = responseLinesOf(exchange, 'webhook-allowed-rate');
     if (rate !== undefined) return session.passed(`The rate is ${rate}.`, exchange);
     const detail = `WebHook-Request-Rate was ${session.settings.rate}, and there is no WebHook-Allowed-Rate. Return one.`;
     return session.failed(detail, exchange);
@@ -66,7 +69,7 @@ export const consentCases = {
   async R03(session: Session) {
     const exchange = await consenting(session);
     if (isFinding(exchange)) return exchange;
-    const lines = linesOf(exchange, 'webhook-allowed-rate');
+    const lines = responseLinesOf(exchange, 'webhook-allowed-rate');
     const [rate] = lines;
     if (rate === undefined) return session.notEvaluable('There is no WebHook-Allowed-Rate. See R02.', exchange);
     if (lines.length === 1 && parseRate(rate) !== undefined) return session.passed(`The rate is ${rate}.`, exchange);
@@ -86,7 +89,7 @@ export const consentCases = {
     if (consentOf(exchange, session.origin) === undefined) {
       return session.failed('Without WebHook-Request-Rate there is no consent. Answer such requests, too.', exchange);
     }
-    const [rate] = linesOf(exchange, 'webhook-allowed-rate');
+    const [rate] = responseLinesOf(exchange, 'webhook-allowed-rate');
     if (rate !== undefined) return session.passed(`The rate is ${rate}.`, exchange);
     return session.failed('There is no WebHook-Allowed-Rate, so the sender has to guess. Return one.', exchange);
   },
@@ -94,7 +97,7 @@ export const consentCases = {
   async R05(session: Session) {
     const exchange = await consenting(session);
     if (isFinding(exchange)) return exchange;
-    const lines = linesOf(exchange, 'allow');
+    const lines = responseLinesOf(exchange, 'allow');
     const methods = lines.flatMap((line) => line.split(',')).map((method) => method.trim());
     if (methods.includes('POST')) return session.passed(`Allow is ${lines.join(', ')}.`, exchange);
     const seen = lines.length === 0 ? 'There is no Allow.' : `Allow is ${lines.join(', ')}.`;
@@ -105,8 +108,8 @@ export const consentCases = {
     const exchange = await session.consent();
     const undecided = whyUndecided(exchange);
     if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
-    const values = linesOf(exchange, 'webhook-allowed-origin').flatMap((line) => line.split(','));
-    const isEchoed = linesOf(exchange, 'webhook-request-origin').length > 0;
+    const values = responseLinesOf(exchange, 'webhook-allowed-origin').flatMap((line) => line.split(','));
+    const isEchoed = responseLinesOf(exchange, 'webhook-request-origin').length > 0;
     if (isEchoed) {
       const detail = 'The response has WebHook-Request-Origin. Only the sender sets it: remove it from the response.';
       return session.failed(detail, exchange);
@@ -130,7 +133,7 @@ export const consentCases = {
     const preflight = await session.send({ method: 'OPTIONS', url: session.settings.sink, headers: corsHeaders });
     const undecided = whyUndecided(preflight);
     if (undecided !== undefined) return session.notEvaluable(undecided, preflight);
-    const [allowed] = linesOf(preflight, 'webhook-allowed-origin');
+    const [allowed] = responseLinesOf(preflight, 'webhook-allowed-origin');
     if (allowed === undefined) return session.passed('The response has no WebHook-Allowed-Origin.', preflight);
     const detail = `Nobody asked for consent, and WebHook-Allowed-Origin is ${allowed}. Return it only if WebHook-Request-Origin is there.`;
     return session.failed(detail, preflight);
@@ -143,7 +146,7 @@ export const consentCases = {
     const undecided = whyUndecided(exchange);
     if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
     if (consentOf(exchange, session.origin) !== undefined) {
-      const hasCors = linesOf(exchange, 'access-control-allow-origin').length > 0;
+      const hasCors = responseLinesOf(exchange, 'access-control-allow-origin').length > 0;
       return session.passed(`A request with both gets consent${hasCors ? ' and CORS headers' : ''}.`, exchange);
     }
     const detail =
@@ -195,7 +198,7 @@ async function deny(session: Session, others: readonly string[]): Promise<Findin
   }
   if (isEveryone) return session.notEvaluable('It gives consent to any origin that asks. See R07.', denied);
 
-  const asked: Exchange[] = [];
+  const asked: TargetExchange[] = [];
   for (const origin of others) {
     const exchange = await session.handshake({ origin });
     asked.push(exchange);

@@ -2,8 +2,8 @@ import { parseRetryAfter } from '../../../consent/backoff.js';
 import { parseRate } from '../../../consent/rate.js';
 import type { Finding } from '../case.js';
 import { consenting, isFinding } from './consent-cases.js';
-import { linesOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
-import type { Exchange } from './wire.js';
+import { responseLinesOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
+import type { TargetExchange } from './wire.js';
 
 /** More than this is no test of a rate but of a machine. */
 const highestRate = 1_200;
@@ -12,11 +12,11 @@ const enoughRefusals = 5;
 
 const noDelivery = 'The kit posts events only with --deliver.';
 
-const isAccepted = ({ answer }: Exchange): boolean =>
+const isAccepted = ({ answer }: TargetExchange): boolean =>
   answer !== undefined && answer.status >= 200 && answer.status < 300;
 
 /** Why the response to an event tells nothing about the case. */
-function whyUnanswered(exchange: Exchange, session: Session): string | undefined {
+function whyUnanswered(exchange: TargetExchange, session: Session): string | undefined {
   const status = exchange.answer?.status;
   if (status === 401 || status === 403) {
     return session.settings.token === undefined
@@ -33,7 +33,7 @@ export const deliveryCases = {
     const unanswered = whyUnanswered(exchange, session);
     if (unanswered !== undefined) return session.notEvaluable(unanswered, exchange);
     const { status, bodyBytes } = exchange.answer!;
-    const hasType = linesOf(exchange, 'content-type').length > 0;
+    const hasType = responseLinesOf(exchange, 'content-type').length > 0;
     const seen = `The response is ${status} ${bodyBytes > 0 ? 'with' : 'without'} a body`;
     if (status === 202) return session.passed(`${seen}.`, exchange);
     if (bodyBytes > 0 && (status === 200 || status === 201)) {
@@ -64,14 +64,14 @@ export const deliveryCases = {
     }
     const allowed = await consenting(session);
     if (isFinding(allowed)) return allowed;
-    const rate = parseRate(linesOf(allowed, 'webhook-allowed-rate')[0] ?? '');
+    const rate = parseRate(responseLinesOf(allowed, 'webhook-allowed-rate')[0] ?? '');
     if (rate === undefined) return session.notEvaluable('There is no allowed rate. See R02 and R03.', allowed);
     if (rate === '*' || rate > highestRate) {
       const detail = `The allowed rate is ${rate}. The kit sends at most ${highestRate} and a fifth: try a lower --rate.`;
       return session.notEvaluable(detail, allowed);
     }
     const all = Math.ceil(rate * 1.2) + 1;
-    const refused: Exchange[] = [];
+    const refused: TargetExchange[] = [];
     for (let sent = 0; sent < all && refused.length < enoughRefusals; sent += atOnce) {
       const batch = await Promise.all(
         Array.from({ length: Math.min(atOnce, all - sent) }, () =>
@@ -95,8 +95,8 @@ export const deliveryCases = {
     if (wrong !== undefined) {
       return session.failed(`Above the rate it returned ${wrong.answer?.status}. Return 429 with Retry-After.`, wrong);
     }
-    const isTimed = (exchange: Exchange) =>
-      parseRetryAfter(linesOf(exchange, 'retry-after')[0], linesOf(exchange, 'date')[0]) !== undefined;
+    const isTimed = (exchange: TargetExchange) =>
+      parseRetryAfter(responseLinesOf(exchange, 'retry-after')[0], responseLinesOf(exchange, 'date')[0]) !== undefined;
     const bare = refused.find((exchange) => !isTimed(exchange));
     return bare === undefined
       ? session.passed(`The refusals are 429 with Retry-After.`, ...shown)

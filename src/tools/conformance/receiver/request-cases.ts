@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { consenting, isFinding } from './consent-cases.js';
-import { consentOf, linesOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
-import type { Exchange } from './wire.js';
+import { consentOf, responseLinesOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
+import type { TargetExchange } from './wire.js';
 
 const maxMs = 10_000;
 
@@ -10,7 +10,8 @@ export const requestCases = {
     const exchange = await session.consent();
     if (exchange.answer === undefined)
       return session.notEvaluable(`The receiver did not respond: ${exchange.failure}.`, exchange);
-    const isRedirect = ({ answer }: Exchange) => answer !== undefined && answer.status >= 300 && answer.status < 400;
+    const isRedirect = ({ answer }: TargetExchange) =>
+      answer !== undefined && answer.status >= 300 && answer.status < 400;
     const advice = 'Senders must not follow redirects: give them the final URL.';
     if (isRedirect(exchange))
       return session.failed(`OPTIONS is redirected with ${exchange.answer.status}. ${advice}`, exchange);
@@ -97,7 +98,7 @@ export const requestCases = {
 };
 
 /** What makes two responses equal for a sender. */
-function meaningOf(exchange: Exchange, { origin }: Session): string {
-  const rate = linesOf(exchange, 'webhook-allowed-rate').join();
+function meaningOf(exchange: TargetExchange, { origin }: Session): string {
+  const rate = responseLinesOf(exchange, 'webhook-allowed-rate').join();
   return JSON.stringify([exchange.answer?.status, consentOf(exchange, origin), rate]);
 }

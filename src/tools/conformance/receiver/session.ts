@@ -3,7 +3,7 @@ import { judge, judgeOrigin, type Judgement } from '../../../consent/judgement.j
 import type { ConformanceProfile, Finding } from '../case.js';
 import { hideQuery, hideSecrets } from '../hide-secrets.js';
 import type { CallbackHost, Offer } from './callback-host.js';
-import { exchange, targetOf, type Exchange, type WireRequest } from './wire.js';
+import { exchange, requestTargetOf, type TargetExchange, type TargetRequest } from './wire.js';
 
 export interface SessionSettings {
   sink: string;
@@ -34,7 +34,7 @@ const maxRequests = 80;
 /** The origin of requests if none is named. */
 const anyOrigin = 'sender.example.com';
 
-export type Headers = WireRequest['headers'];
+export type Headers = TargetRequest['headers'];
 
 interface Handshake {
   origin?: string;
@@ -43,18 +43,18 @@ interface Handshake {
   more?: Headers;
   /** Changes the name of each header. */
   named?: (name: string) => string;
-  framing?: WireRequest['framing'];
+  framing?: TargetRequest['framing'];
   url?: string;
 }
 
 /** How a handshake with a callback ended. */
 export interface CallbackAttempt {
-  exchange: Exchange;
+  exchange: TargetExchange;
   offer: Offer;
   isCalled: boolean;
 }
 
-type Conclude = (detail: string, ...evidence: Exchange[]) => Finding;
+type Conclude = (detail: string, ...evidence: TargetExchange[]) => Finding;
 
 /** Every request to one target, and what the cases share. Throws an Error if cases would send too many requests. */
 export class Session {
@@ -91,7 +91,7 @@ export class Session {
     return this.#requests;
   }
 
-  async send(request: WireRequest): Promise<Exchange> {
+  async send(request: TargetRequest): Promise<TargetExchange> {
     this.#requests += 1;
     if (this.#requests > maxRequests && !this.settings.burst) {
       throw new Error(`The kit would send more than ${maxRequests} requests to the target.`);
@@ -99,7 +99,7 @@ export class Session {
     return exchange(request, this.settings);
   }
 
-  handshake(asked: Handshake = {}): Promise<Exchange> {
+  handshake(asked: Handshake = {}): Promise<TargetExchange> {
     const { named = (name: string) => name, more = [], callback, framing, url = this.settings.sink } = asked;
     const rate = 'rate' in asked ? asked.rate : this.settings.rate;
     const headers = [
@@ -111,7 +111,7 @@ export class Session {
     return this.send({ method: 'OPTIONS', url, headers, framing });
   }
 
-  post(headers: Headers, body: string, url = this.settings.sink): Promise<Exchange> {
+  post(headers: Headers, body: string, url = this.settings.sink): Promise<TargetExchange> {
     return this.send({ method: 'POST', url, body, headers: [['WebHook-Request-Origin', this.origin], ...headers] });
   }
 
@@ -141,7 +141,7 @@ export class Session {
 
   #conclude(outcome: Finding['outcome']): Conclude {
     const hide = (text: string) => {
-      const target = targetOf(this.settings.sink);
+      const target = requestTargetOf(this.settings.sink);
       return hideSecrets(text.replaceAll(target, hideQuery(target)), this.#secrets);
     };
     return (detail, ...evidence) => ({
@@ -174,13 +174,13 @@ export function newEvent() {
   };
 }
 
-export function linesOf({ answer }: Exchange, name: string): string[] {
+export function responseLinesOf({ answer }: TargetExchange, name: string): string[] {
   return (answer?.headers ?? []).filter(([each]) => each.toLowerCase() === name).map(([, value]) => value.trim());
 }
 
 /** The value that allows this origin, even in a list; undefined if there is none. */
-export function consentOf(exchange: Exchange, origin: string): string | undefined {
-  const lines = linesOf(exchange, 'webhook-allowed-origin');
+export function consentOf(exchange: TargetExchange, origin: string): string | undefined {
+  const lines = responseLinesOf(exchange, 'webhook-allowed-origin');
   if (lines.length === 0) return undefined;
   const consent = judgeOrigin({ origin, judgement: 'lenient' }, lines);
   return typeof consent === 'string' || consent.warnings.includes('origin_trailing_dot')
@@ -188,11 +188,11 @@ export function consentOf(exchange: Exchange, origin: string): string | undefine
     : consent.allowedOrigin;
 }
 
-export const hasWebhookHeaders = ({ answer }: Exchange): boolean =>
+export const hasWebhookHeaders = ({ answer }: TargetExchange): boolean =>
   (answer?.headers ?? []).some(([name]) => /^webhook-/i.test(name));
 
 /** As the registry judges the response, if it asked for this rate. */
-export function judgementOf({ answer, failure }: Exchange, origin: string, requestedRate: number): Judgement {
+export function judgementOf({ answer, failure }: TargetExchange, origin: string, requestedRate: number): Judgement {
   const criteria = { origin, requestedRate, defaultRate: requestedRate, judgement: 'strict' } as const;
   const timing = { totalMs: 0 };
   if (answer === undefined) {
@@ -202,7 +202,7 @@ export function judgementOf({ answer, failure }: Exchange, origin: string, reque
 }
 
 /** Why a response tells nothing about consent; undefined if it does. */
-export function whyUndecided({ answer, failure }: Exchange): string | undefined {
+export function whyUndecided({ answer, failure }: TargetExchange): string | undefined {
   if (answer === undefined) return `The receiver did not respond: ${failure}.`;
   const { status } = answer;
   if (status >= 300 && status < 400) return `The receiver redirects the request with ${status}. See R13.`;

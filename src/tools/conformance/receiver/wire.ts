@@ -4,7 +4,7 @@ import { whenAborted } from '../../../base/until.js';
 import { linesOfHead } from '../listen.js';
 import { recordBytes } from '../record-bytes.js';
 
-export interface WireRequest {
+export interface TargetRequest {
   method: 'OPTIONS' | 'POST';
   url: string;
   /** In order, in this case. Host, User-Agent and Connection are added. */
@@ -15,7 +15,7 @@ export interface WireRequest {
 }
 
 /** What went over the wire. Heads have LF between lines. */
-export interface Exchange {
+export interface TargetExchange {
   asked: string;
   /** The head of the final response; undefined if there was none. */
   answered: string | undefined;
@@ -46,7 +46,7 @@ const longestBody = 65_536;
  * Sends one HTTP/1.1 request on a connection of its own, follows nothing, and keeps the bytes of both heads. Never
  * rejects: without a response, `failure` says why.
  */
-export function exchange(wire: WireRequest, { ca, timeoutMs, signal }: WireSettings): Promise<Exchange> {
+export function exchange(wire: TargetRequest, { ca, timeoutMs, signal }: WireSettings): Promise<TargetExchange> {
   const url = new URL(wire.url);
   const startedAt = performance.now();
   const body = wire.body ?? '';
@@ -59,7 +59,7 @@ export function exchange(wire: WireRequest, { ca, timeoutMs, signal }: WireSetti
     ...(framing === 'length' ? [['Content-Length', String(Buffer.byteLength(body))] as const] : []),
     ...(framing === 'chunked' ? [['Transfer-Encoding', 'chunked'] as const] : []),
   ];
-  const target = targetOf(wire.url);
+  const target = requestTargetOf(wire.url);
 
   return new Promise((resolve) => {
     const bytes = { sent: '', received: '' };
@@ -111,13 +111,13 @@ export function exchange(wire: WireRequest, { ca, timeoutMs, signal }: WireSetti
 }
 
 /** Path and query as the text has them. */
-export function targetOf(url: string): string {
+export function requestTargetOf(url: string): string {
   const target = /^[a-z]+:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] ?? '';
   return target.startsWith('/') ? target : `/${target}`;
 }
 
 /** Without a connection there are no bytes. */
-function unsentHead(method: string, target: string, lines: WireRequest['headers']): string {
+function unsentHead(method: string, target: string, lines: TargetRequest['headers']): string {
   return [`${method} ${target} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)].join('\n');
 }
 

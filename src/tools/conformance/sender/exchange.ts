@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Evidence } from '../case.js';
 import { hideSecrets } from '../hide-secrets.js';
 import type { Certificate } from '../authority.js';
-import { linesOfHead, listen, type Listener } from '../listen.js';
+import { linesOfHead, listenOn, type Listener } from '../listen.js';
 
 /** What a webhook returns. */
 export interface Reply {
@@ -27,7 +27,7 @@ export interface Exchange {
 }
 
 /** A call of the callback URL that the sender offered. */
-export interface CallbackCall {
+export interface SentCallback {
   at: number;
   method: 'GET' | 'POST';
   url: string;
@@ -87,7 +87,7 @@ export function evidenceOf(exchange: Exchange): Evidence {
   return { asked: hideSecrets(asked.join('\n'), keys), answered: reply && headOf(reply.status, reply.headers) };
 }
 
-export function evidenceOfCall({ method, url, headers, status }: CallbackCall): Evidence {
+export function evidenceOfCall({ method, url, headers, status }: SentCallback): Evidence {
   const host = URL.canParse(url) ? new URL(url).host : '';
   const lines = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}`);
   return {
@@ -140,5 +140,5 @@ export async function startHost({ host, port, certificate, onRequest }: HostSett
     });
   };
   const address = host === 'localhost' ? '127.0.0.1' : /^[\d.]+$/.test(host) ? host : undefined;
-  return listen({ host, address, port, certificate, onRequest: listener });
+  return listenOn({ host, address, port, certificate, onRequest: listener });
 }

@@ -22,11 +22,11 @@ export interface Seen {
   hasDelivered: boolean;
 }
 
-export type Verdict = Pick<Finding, 'outcome' | 'detail'>;
+export type CaseVerdict = Pick<Finding, 'outcome' | 'detail'>;
 
-export const passed = (detail: string): Verdict => ({ outcome: 'passed', detail });
-export const failed = (detail: string): Verdict => ({ outcome: 'failed', detail });
-export const missing = (detail: string): Verdict => ({ outcome: 'not_evaluable', detail });
+export const passed = (detail: string): CaseVerdict => ({ outcome: 'passed', detail });
+export const failed = (detail: string): CaseVerdict => ({ outcome: 'failed', detail });
+export const missing = (detail: string): CaseVerdict => ({ outcome: 'not_evaluable', detail });
 
 export const asked = ({ exchanges }: Played) => exchanges.filter(isAsking);
 export const delivered = ({ exchanges }: Played) => exchanges.filter(isDelivery);
@@ -35,7 +35,7 @@ export const events = (list: readonly unknown[]) => count(list.length, 'event');
 export const seconds = (ms: number) => `${Math.floor(ms / 1_000)} s`;
 
 /** A failure counts more than what is missing, and that more than what passed. `advice` follows failures. */
-export function worst(verdicts: readonly Verdict[], advice = ''): Verdict {
+export function worst(verdicts: readonly CaseVerdict[], advice = ''): CaseVerdict {
   const worstOutcome = outcomes.find((outcome) => verdicts.some((each) => each.outcome === outcome)) ?? 'passed';
   const details = verdicts.filter(({ outcome }) => outcome === worstOutcome).map(({ detail }) => detail);
   if (worstOutcome === 'failed' && advice !== '') details.push(advice);
@@ -45,7 +45,7 @@ export function worst(verdicts: readonly Verdict[], advice = ''): Verdict {
 const outcomes = ['failed', 'not_evaluable'] as const;
 
 /** Nothing can be said about a webhook that was not asked. */
-function notAsked(webhook: Played, seen: Seen): Verdict | undefined {
+function notAsked(webhook: Played, seen: Seen): CaseVerdict | undefined {
   if (asked(webhook).length > 0) return undefined;
   return missing(`No OPTIONS arrived at ${webhook.name}. ${seen.endOf(webhook) ?? 'The sender was still at work.'}`);
 }
@@ -56,7 +56,7 @@ const nothingAnywhere = missing(
 );
 
 /** For webhooks that give no consent. */
-export function getsNothing(webhook: Played, seen: Seen): Verdict {
+export function getsNothing(webhook: Played, seen: Seen): CaseVerdict {
   const got = delivered(webhook);
   if (got.length > 0) return failed(`${events(got)} arrived at a webhook that ${webhook.does}.`);
   if (!seen.hasDelivered) return nothingAnywhere;
@@ -64,7 +64,7 @@ export function getsNothing(webhook: Played, seen: Seen): Verdict {
 }
 
 /** For webhooks that give consent. */
-export function getsEvents(webhook: Played, seen: Seen): Verdict {
+export function getsEvents(webhook: Played, seen: Seen): CaseVerdict {
   const got = delivered(webhook);
   if (got.length > 0) return passed(`${events(got)} arrived.`);
   const unasked = notAsked(webhook, seen);
@@ -83,7 +83,7 @@ export function eachRequest(
   seen: Seen,
   check: (request: Exchange) => string | undefined,
   good: string,
-): Verdict {
+): CaseVerdict {
   const webhook = seen.of(name);
   const fault = asked(webhook)
     .map(check)
@@ -133,7 +133,7 @@ export function deliveryFault(delivery: Exchange, origin: string, profile: Confo
 }
 
 /** What all cases with a callback need. */
-export function notOffered(webhook: Played, seen: Seen): Verdict | undefined {
+export function notOffered(webhook: Played, seen: Seen): CaseVerdict | undefined {
   if (webhook.calls.length > 0) return undefined;
   const offered = asked(webhook).flatMap((request) => linesOf(request, 'webhook-request-callback'));
   return (
@@ -152,7 +152,7 @@ export function callFault({ calls }: Played): string | undefined {
   return bad && `${bad.method} of the callback URL returned ${bad.status ?? `nothing (${bad.failure})`}: return 2xx.`;
 }
 
-export function afterCallback(webhook: Played, seen: Seen, rate: number | undefined): Verdict {
+export function afterCallback(webhook: Played, seen: Seen, rate: number | undefined): CaseVerdict {
   const calledAt = webhook.calls[0]?.at ?? 0;
   const after = delivered(webhook).filter(({ at }) => at >= calledAt);
   const fault = callFault(webhook);
@@ -169,12 +169,12 @@ export function afterCallback(webhook: Played, seen: Seen, rate: number | undefi
 }
 
 /** Nothing can be said about the response to an event if none came. */
-export function notReached(webhook: Played, seen: Seen): Verdict | undefined {
+export function notReached(webhook: Played, seen: Seen): CaseVerdict | undefined {
   if (delivered(webhook).length > 0) return undefined;
   return notAsked(webhook, seen) ?? missing(`No event arrived at ${webhook.name}, which consents.`);
 }
 
-export function redirectOf(name: string, seen: Seen): Verdict {
+export function redirectOf(name: string, seen: Seen): CaseVerdict {
   const webhook = seen.of(name);
   const followed = seen.of(`${name}-target`).exchanges;
   if (followed.length > 0) {
@@ -184,7 +184,7 @@ export function redirectOf(name: string, seen: Seen): Verdict {
   return notReached(webhook, seen) ?? passed('The target of the redirect was never asked.');
 }
 
-export function holdOf(name: string, seen: Seen): Verdict {
+export function holdOf(name: string, seen: Seen): CaseVerdict {
   const webhook = seen.of(name);
   const { holdUntil } = webhook;
   const missed = notReached(webhook, seen);

@@ -23,16 +23,16 @@ import {
   seconds,
   worst,
   type Seen,
-  type Verdict,
+  type CaseVerdict,
 } from './findings.js';
 import type { Played } from './played.js';
 import { lowRate, sharedRate } from './webhooks.js';
 
-type Judge = (seen: Seen) => Verdict;
+type Judge = (seen: Seen) => CaseVerdict;
 
 const allOf = (id: SenderCaseId, seen: Seen) => seen.all.filter((webhook) => webhook.case === id);
 
-const bothCalled = ({ calls }: Played): Verdict =>
+const bothCalled = ({ calls }: Played): CaseVerdict =>
   calls.length < 2 ? missing('The run ended before the callback was called by GET.') : passed('GET and POST got 2xx.');
 
 /** How each case is judged, from what was seen. */

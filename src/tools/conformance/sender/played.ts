@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { sleep, until } from '../../../base/until.js';
-import { type CallbackCall, type Exchange, isAsking, isDelivery, linesOf, type Reply } from './exchange.js';
-import { accepted, type Stage, type Webhook } from './webhooks.js';
+import { type SentCallback, type Exchange, isAsking, isDelivery, linesOf, type Reply } from './exchange.js';
+import { accepted, type Stage, type PlayedWebhook } from './webhooks.js';
 
 /** How long the kit waits for what may still come, in milliseconds, and what it asks for in seconds. */
 export interface Pace {
@@ -21,10 +21,10 @@ const callDeadlineMs = 10_000;
 const quietLooks = 10;
 
 /** One webhook of a run, with what has happened to it. */
-export interface Played extends Webhook {
+export interface Played extends PlayedWebhook {
   url: string;
   exchanges: Exchange[];
-  calls: CallbackCall[];
+  calls: SentCallback[];
   /** See Stage. */
   holdUntil: number | undefined;
   /** When the kit refused an event here, the sender had stopped to send and waited for the response. */
@@ -32,7 +32,7 @@ export interface Played extends Webhook {
 }
 
 /** What all webhooks of a run share. */
-export interface Scene {
+export interface Scenario {
   pace: Pace;
   signal: AbortSignal;
   /** When the last request arrived, at whatever webhook. */
@@ -65,7 +65,7 @@ export async function untilNothingSince(
 }
 
 /** What a webhook returns, and the function that plays it. The exchange is recorded before. */
-export function createPlay(played: Played, scene: Scene): (exchange: Exchange) => Promise<Reply> {
+export function createPlay(played: Played, scene: Scenario): (exchange: Exchange) => Promise<Reply> {
   const { pace, signal } = scene;
   let held: Promise<boolean> | undefined;
 
@@ -95,7 +95,7 @@ export function createPlay(played: Played, scene: Scene): (exchange: Exchange) =
     async call(method, headers = {}) {
       if (signal.aborted) return;
       const url = played.exchanges.flatMap((each) => linesOf(each, 'webhook-request-callback')).at(-1) ?? '';
-      const call: CallbackCall = { at: performance.now(), method, url, headers };
+      const call: SentCallback = { at: performance.now(), method, url, headers };
       played.calls.push(call);
       const calling = request(url, { method, headers, signal })
         .then(async ({ statusCode, body }) => {

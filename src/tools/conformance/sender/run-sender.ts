@@ -4,7 +4,7 @@ import type { Case, CaseResult, ConformanceProfile } from '../case.js';
 import { evidenceOf, evidenceOfCall, type Exchange, isDelivery, startHost } from './exchange.js';
 import type { Seen } from './findings.js';
 import { judges } from './judges.js';
-import { createPlay, untilNothingSince, usualPace, type Pace, type Played, type Scene } from './played.js';
+import { createPlay, untilNothingSince, usualPace, type Pace, type Played, type Scenario } from './played.js';
 import { control, createWebhooks } from './webhooks.js';
 
 /** What the sender under test is asked to do: to get the consent of the webhook, and to send it events. */
@@ -52,7 +52,7 @@ export async function runSender(run: SenderRun): Promise<CaseResult[]> {
   setMaxListeners(0, over.signal);
   const stray: Exchange[] = [];
   const played = new Map<string, { webhook: Played; play: ReturnType<typeof createPlay> }>();
-  const scene: Scene = { pace, signal: over.signal, lastAt: 0, targetOf: pathOf, work: new Set() };
+  const scene: Scenario = { pace, signal: over.signal, lastAt: 0, targetOf: pathOf, work: new Set() };
 
   const host = await startHost({
     ...listen,

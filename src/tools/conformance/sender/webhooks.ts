@@ -1,8 +1,8 @@
 import type { SenderCaseId } from '../cases.js';
-import { type CallbackCall, type Exchange, linesOf, type Reply } from './exchange.js';
+import { type SentCallback, type Exchange, linesOf, type Reply } from './exchange.js';
 
 /** One webhook that the kit plays, on an address of its own. */
-export interface Webhook {
+export interface PlayedWebhook {
   /** The first segment of its path. */
   name: string;
   case: SenderCaseId;
@@ -21,7 +21,7 @@ export interface Stage {
   /** The path of a webhook of the kit, with its query. */
   targetOf(name: string): string;
   /** Calls the callback that was offered last. Resolves with the response, or while a slow sender still works on it. */
-  call(method: CallbackCall['method'], headers?: Record<string, string>): Promise<void>;
+  call(method: SentCallback['method'], headers?: Record<string, string>): Promise<void>;
   /** Continues after the response. */
   later(work: () => Promise<void>): void;
   /** Resolves when nothing has arrived at any webhook for a while. */
@@ -54,7 +54,7 @@ const withheld: Reply = { status: 200, headers: {} };
 export const accepted: Reply = { status: 204, headers: {} };
 
 /** Calls the callback when it has been offered for the first time and the response is on its way. */
-function withholding(call: (stage: Stage) => Promise<void>): Pick<Webhook, 'onOptions'> {
+function withholding(call: (stage: Stage) => Promise<void>): Pick<PlayedWebhook, 'onOptions'> {
   let isCalled = false;
   return {
     onOptions(asked, stage) {
@@ -84,7 +84,7 @@ const redirect = (stage: Stage, name: string): Reply => ({
   headers: { Location: stage.targetOf(name) },
 });
 
-function throttling(form: 'seconds' | 'date'): Webhook {
+function throttling(form: 'seconds' | 'date'): PlayedWebhook {
   let end: Date | undefined;
   return {
     name: `S14-${form}`,
@@ -108,7 +108,7 @@ function throttling(form: 'seconds' | 'date'): Webhook {
 export const control = 'S15';
 
 /** The webhooks of the cases S01 to S15. Made anew for each run: a webhook remembers what it has done. */
-export function createWebhooks(): Webhook[] {
+export function createWebhooks(): PlayedWebhook[] {
   const records = { does: 'consents, and records what it is asked', events: 2, ...consenting };
   return [
     { name: 'S01', case: 'S01', ...records },
@@ -121,14 +121,14 @@ export function createWebhooks(): Webhook[] {
       events: 2,
       onOptions: () => ({ status: 200, headers: { Allow: 'GET, HEAD, POST' } }),
     },
-    ...nearMisses.map(([name, of]): Webhook => ({
+    ...nearMisses.map(([name, of]): PlayedWebhook => ({
       name: `S05-${name}`,
       case: 'S05',
       does: `consents only to ${of('your-origin.example')}`,
       events: 2,
       onOptions: (asked) => consent(asked, { origin: of(originOf(asked)) }),
     })),
-    ...[204, 400, 404, 405].map((status): Webhook => ({
+    ...[204, 400, 404, 405].map((status): PlayedWebhook => ({
       name: `S06-${status}`,
       case: 'S06',
       does: `consents with the status ${status}`,
@@ -216,7 +216,7 @@ export function createWebhooks(): Webhook[] {
     throttling('date'),
     { name: control, case: 'S15', ...records },
     // Where S12 leads to. No sender is asked to use them.
-    ...['S12-options-target', 'S12-post-target'].map((name): Webhook => ({
+    ...['S12-options-target', 'S12-post-target'].map((name): PlayedWebhook => ({
       name,
       case: 'S12',
       does: 'must never be asked',
