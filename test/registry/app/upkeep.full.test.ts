@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { v7 } from 'uuid';
 import { createFeedReader, type FeedReader } from '../../support/feed-reader.js';
-import { isServer, startRegistry, type Registry } from '../../support/registry.js';
+import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
 let registry: Registry;
 let tenant: Tenant;
 let reader: FeedReader;
-const onServer = isServer() ? test : test.skip;
 const env = { ASSENT_RETENTION_DAYS: '90', ASSENT_AUDIT_DAYS: '730' };
 const dayMs = 86_400_000;
 /** An id of that many days ago. */
@@ -193,37 +191,4 @@ test('audit entries are kept if their retention is longer than the time since 19
   const kept = await other.sql(`select target from audit where tenant = 'aa'`);
   await other.stop();
   expect(kept).toEqual([{ target: 'c' }]);
-});
-
-onServer('however much there is, it goes part by part, and no statement takes its time', async () => {
-  await registry.sql(
-    `insert into idempotency (tenant, subscriber, key, operation, fingerprint, resource, createdat)
-     select 'aa', 'a', n::text, 'x', '', repeat('r', 1500), now() - interval '2 days' from generate_series(1, 25000) n`,
-  );
-  const left = async () =>
-    Number(
-      (await registry.sql<{ left: bigint }>(`select count(*) as left from idempotency where resource <> ''`))[0]?.left,
-    );
-  expect(await left()).toBeGreaterThanOrEqual(25_000);
-  const other = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
-  await other.connect();
-  await other.query(`begin; select 1 from idempotency where key = '25000' for update`);
-  await registry.service.forget();
-  expect(faults()).toContainEqual(['delete idempotency keys', expect.stringContaining('statement timeout')]);
-  expect(await left()).toBeLessThan(12_500);
-  await other.query('commit');
-  await other.end();
-  await registry.service.forget();
-  expect(await left()).toBe(0);
-});
-
-test('a stop waits only for the statement in progress', async () => {
-  const other = await startRegistry({ env, start: false });
-  await other.sql(
-    `insert into change (at, tenant, origin, kind, sink) select now() - interval '30 days', 'aa', 'o', 'grant.ended', 's'
-     from generate_series(1, 20000)`,
-  );
-  const forgetting = other.service.forget();
-  const [outcome] = await Promise.all([Promise.allSettled([forgetting]), other.stop()]);
-  expect(outcome).toMatchObject([{ status: 'rejected' }]);
 });
