@@ -9,7 +9,6 @@ type Edit = readonly [file: string, before: string, after: string];
 
 const contract = 'src/base/contract/contract.gen.ts';
 const columns = 'src/registry/subscriptions/columns.ts';
-const files = new Map<string, ts.SourceFile | undefined>();
 
 /** The files of the program that don't compile after an edit in memory. */
 function brokenBy(edits: readonly Edit[]): string[] {
@@ -24,10 +23,7 @@ function brokenBy(edits: readonly Edit[]): string[] {
     const { getSourceFile } = compilerHost;
     compilerHost.getSourceFile = (name, settings) => {
       const text = edited.get(name);
-      if (text !== undefined) return ts.createSourceFile(name, text, settings, true);
-      const key = `${config} ${name}`;
-      if (!files.has(key)) files.set(key, getSourceFile(name, settings));
-      return files.get(key);
+      return text === undefined ? getSourceFile(name, settings) : ts.createSourceFile(name, text, settings, true);
     };
     const program = ts.createProgram(fileNames, options, compilerHost);
     return program.getSemanticDiagnostics().map(({ file }) => (file?.fileName ?? '').replace(root, ''));
@@ -52,7 +48,7 @@ const member = (schema: string): Edit => [
   `\n        ${schema}: {\n            madeup?: string | undefined;\n`,
 ];
 
-/** Edits at the first places of a list, and what doesn't compile then. */
+/** Edits at the first places of a list, and what doesn't compile then: no file twice. */
 const cases: ReadonlyArray<[name: string, edits: readonly Edit[], broken: readonly string[]]> = [
   [
     'state of a handshake',
@@ -64,7 +60,7 @@ const cases: ReadonlyArray<[name: string, edits: readonly Edit[], broken: readon
   ],
   [
     'reason of a status',
-    [['src/consent/status.ts', "type OwnReason = 'ended'", "type OwnReason = 'madeup' | 'ended'"]],
+    [['src/consent/status.ts', "type OwnReason = 'ended'", "type OwnReason = 'madeupreason' | 'ended'"]],
     ['src/consent/status.ts'],
   ],
   [
@@ -111,12 +107,11 @@ const cases: ReadonlyArray<[name: string, edits: readonly Edit[], broken: readon
   ],
 ];
 
-test.each(cases)(
-  'a %s: what no longer compiles is on the list',
-  (name, edits, broken) => {
-    expect(brokenBy(edits)).toEqual(broken);
+test('what no longer compiles after an addition is on its list', () => {
+  // All at once, which takes a seventh of the time: each breaks other files.
+  expect(brokenBy(cases.flatMap(([, edits]) => edits))).toEqual(cases.flatMap(([, , broken]) => broken).sort());
+  for (const [name, edits, broken] of cases) {
     const edited = edits.map(([file]) => file).filter((file) => file !== contract);
-    expect([...edited, ...broken].filter((file) => !changeLists.get(name)?.includes(file))).toEqual([]);
-  },
-  300_000,
-);
+    expect([name, [...edited, ...broken].filter((file) => !changeLists.get(name)?.includes(file))]).toEqual([name, []]);
+  }
+});
