@@ -49,12 +49,12 @@ export interface UntypedAnswer {
   stream?: StreamedBody;
 }
 
-/** As in `Call`. No operation of the fast path has two media types to choose from. */
+/** As in `OperationRequest`. No operation of the fast path has two media types to choose from. */
 export type Preferred = (...mediaTypes: string[]) => string | false;
 
 const noBody = Buffer.alloc(0);
 
-/** One request, from its headers to its log line. Handlers see it as their `Call`. */
+/** One request, from its headers to its log line. Handlers see it as their `OperationRequest`. */
 export class HttpExchange {
   readonly startedAt = performance.now();
   /** Undefined until it is found, and for everything that Express serves itself. */

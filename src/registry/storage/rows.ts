@@ -30,8 +30,8 @@ export function recordsetOfPairs(pairs: ReadonlyArray<Omit<Pair, 'tenant'> & { t
 }
 
 /**
- * Inserts the columns that the rows have; there must be one row at least. In a row without one of them, it is null and not the default of the column.
- * `order by`, `on conflict` and `returning` may follow.
+ * Inserts the columns that the rows have; there must be one row at least. In a row without one of them, it is null and
+ * not the default of the column. `order by`, `on conflict` and `returning` may follow.
  */
 export function insertRows<Name extends Table>(table: Name, rows: ReadonlyArray<TableRow<Name>>): Prisma.Sql {
   const columns = Prisma.join(columnsOf(rows).map(named));
@@ -75,5 +75,5 @@ function named(name: string): Prisma.Sql {
   return Prisma.raw(`"${name}"`);
 }
 
-/** To compare the state of a handshake with: `state in ${openStates}`. Constants, as indexes have them. */
+/** To compare the state of a handshake with: `state in ${openStatesSql}`. Constants, as indexes have them. */
 export const openStatesSql = Prisma.raw(`(${openStates.map((state) => `'${state}'`).join(', ')})`);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { AssentError, createClient, type Client, type ClientSettings } from '../../../src/kits/client/index.js';
+import { applyBatches } from '../../../src/kits/client/follow-changes.js';
 import type { Scope } from '../../../src/base/contract/principal.js';
 import { startGateway, type Gateway } from '../../support/gateway.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
@@ -203,4 +204,28 @@ test('a subscription is waited for until its webhook decides', async () => {
   const gone = await tenant.register(sink('/gone'));
   await client.DELETE('/subscriptions/{id}', { params: { path: { id: gone.id } } });
   expect(await failureOf(client.waitUntilDecided(gone.id))).toMatchObject({ code: 'subscription_not_found' });
+});
+
+test('changes that the caller could not apply are reported and come again, from where it says', async () => {
+  const client = await clientOf('assent:subscribe');
+  const { data } = await client.GET('/changes', { params: { query: { limit: 1 } } });
+  const stop = new AbortController();
+  const faults: unknown[] = [];
+  const applied: string[] = [];
+  const full = new Error('The disk is full.');
+  let refused = 0;
+  let after = data.cursor;
+  const options = { after: () => after, signal: stop.signal, onFault: (error: unknown) => void faults.push(error) };
+  const following = applyBatches(client.GET, options, ({ changes, cursor }) => {
+    if (changes.length > 0 && (refused += 1) <= 2) throw full;
+    applied.push(...changes.map(({ kind }) => kind));
+    after = cursor;
+    return false;
+  });
+  await tenant.register(sink('/applied'));
+  await until(() => applied.includes('grant.live'));
+  stop.abort();
+  await following;
+  expect(applied).toEqual(['subscription.created', 'grant.live']);
+  expect(faults).toEqual([full, full]);
 });

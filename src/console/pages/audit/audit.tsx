@@ -9,6 +9,7 @@ import { useAction, useResource } from '../../app/live.js';
 import { commonTexts } from '../../texts/common.js';
 import { ProblemView, Loaded } from '../../ui/form.js';
 import { AuditFilters, type AuditQuery, filterNames } from './audit-filters.js';
+import { chunksOf } from '../../../base/formats/lines.js';
 
 type ExportForm = 'text/csv' | 'application/jsonl';
 
@@ -48,21 +49,19 @@ async function exportAudit(
     fold();
     return { end, file, bytes, entries: Math.max(0, entries) };
   };
-  const reader = (answer.data as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return finish('complete');
-      for (const byte of value) {
+    for await (const chunk of chunksOf(answer.data)) {
+      for (const byte of chunk) {
         if (isCsv && byte === quote) isQuoted = !isQuoted;
         else if (byte === newline && !isQuoted) entries += 1;
       }
-      bytes += value.byteLength;
-      parts.push(value);
-      partBytes += value.byteLength;
+      bytes += chunk.byteLength;
+      parts.push(chunk as Uint8Array<ArrayBuffer>);
+      partBytes += chunk.byteLength;
       if (partBytes > foldBytes) fold();
       onProgress({ entries: Math.max(0, entries), bytes });
     }
+    return finish('complete');
   } catch {
     return finish(signal.aborted ? 'stopped' : 'broken');
   }

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/formats/lines.js';
 import { UsageError } from '../../../base/errors.js';
 import type { Schemas } from '../../../kits/client/index.js';
 import { write } from '../command.js';
@@ -31,16 +32,12 @@ export async function exportAudit({ client, values, query, io }: OperationContex
   const accept = values['format'] === 'csv' && !values['json'] ? 'text/csv' : 'application/jsonl';
   const init = { params: { query }, headers: { Accept: accept }, parseAs: 'stream' as const };
   const { data } = await client.GET('/audit', init);
-  const reader = (data as ReadableStream<Uint8Array>).getReader();
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return 0;
-      await new Promise<void>((resolve) => io.stdout.write(value, () => resolve()));
-      if (!io.stdout.errored && !io.stdout.destroyed) continue;
-      await reader.cancel();
-      return 0;
+    for await (const chunk of chunksOf(data)) {
+      await new Promise<void>((resolve) => io.stdout.write(chunk, () => resolve()));
+      if (io.stdout.errored || io.stdout.destroyed) break;
     }
+    return 0;
   } catch {
     await write(io.stderr, 'The export ended early and is incomplete. Continue with --until.\n');
     return 1;
