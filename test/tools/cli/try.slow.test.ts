@@ -41,6 +41,7 @@ test('try matches and delivers an event, works from a second terminal, keeps its
     failed: '',
     output: expect.stringMatching(/> OPTIONS \/events[^]* sinks: \[[^]*> POST \/events[^]*< HTTP\/1\.1 204/),
   });
+  expect(program.stdout).not.toContain('undefined');
   expect((await stat(join(folder, 'try/env'))).mode & 0o777).toBe(0o600);
   const links = [...program.stdout.matchAll(/(admin|consumer):\n {2}(http:\S+\/console)#token=(\S+)/g)];
   expect(links.map(([, role]) => role)).toEqual(['admin', 'consumer']);

@@ -35,7 +35,8 @@ export function createNarrator({ write, coloured }: NarratorSettings): Narrator 
   const json = (value: unknown, first: string) => {
     const short = JSON.stringify(value);
     if (short.length + first.length < width || typeof value !== 'object' || value === null) return short;
-    const members = Object.entries(value).map(([name, each]) => `${paint('dim', name)}: ${JSON.stringify(each)}`);
+    const present = Object.entries(value).filter(([, each]) => each !== undefined);
+    const members = present.map(([name, each]) => `${paint('dim', name)}: ${JSON.stringify(each)}`);
     return ['', ...members].join('\n         ').trimEnd();
   };
   return {
