@@ -12,6 +12,7 @@ import {
   firstOf,
   given,
   sinkContains,
+  type PairQuery,
   type SearchKey,
   type Part,
   type SearchPlan,
@@ -25,15 +26,8 @@ import { grantMembers } from './columns.js';
 /** A grant as it is now: under a block it is blocked, and after its expiry it is expired, whatever its row says. */
 export type PresentGrant = Omit<Grant, 'state'> & { state: Standing };
 
-export interface GrantQuery {
+export interface GrantQuery extends PairQuery {
   tenant: string;
-  origin?: string | undefined;
-  sink?: string | undefined;
-  host?: string | undefined;
-  /** A part of the sink. */
-  sinkcontains?: string | undefined;
-  /** Who has a subscription of the pair. */
-  subscriber?: string | undefined;
   state?: Standing | undefined;
   basis?: Basis | undefined;
   expiresuntil?: Date | undefined;

@@ -6,6 +6,7 @@ import {
   given,
   idsWithin,
   sinkContains,
+  type PairQuery,
   type SearchKey,
   type Part,
   type SearchPlan,
@@ -14,13 +15,8 @@ import {
 import type { HandshakeReason, HandshakeState } from '../../consent/handshake.js';
 import type { Verdict } from '../../consent/verdicts.js';
 
-export interface HandshakeQuery {
+export interface HandshakeQuery extends PairQuery {
   tenant: string;
-  origin?: string | undefined;
-  sink?: string | undefined;
-  host?: string | undefined;
-  /** A part of the sink. */
-  sinkcontains?: string | undefined;
   /** Whose subscription it is for; for a renewal, who has a subscription of the pair. */
   subscriber?: string | undefined;
   state?: HandshakeState | undefined;

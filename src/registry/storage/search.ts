@@ -19,6 +19,17 @@ export interface Part {
  */
 export type Way = Part | { few: Prisma.Sql; ids?: Prisma.Sql; isUsuallyMany?: boolean };
 
+/** What searches of subscriptions, grants and handshakes have in common. */
+export interface PairQuery {
+  origin?: string | undefined;
+  sink?: string | undefined;
+  host?: string | undefined;
+  /** A part of the sink. */
+  sinkcontains?: string | undefined;
+  /** Who has a subscription of the pair; of subscriptions, whose they are. */
+  subscriber?: string | undefined;
+}
+
 /** Ids from one to another, both without a row of their own. */
 interface Span {
   from: string;

@@ -31,6 +31,7 @@ import {
   given,
   idsWithin,
   sinkContains,
+  type PairQuery,
   type SearchKey,
   type Part,
   type SearchPlan,
@@ -40,16 +41,10 @@ import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import type { CredentialInfo, PresentCredential } from './credential.js';
 import { definitionMembers, type Subscription, type SubscriptionStatus, type SuspendedBy } from './columns.js';
 
-export interface SubscriptionQuery {
+export interface SubscriptionQuery extends PairQuery {
   source?: string | undefined;
   type?: string | undefined;
   subject?: string | undefined;
-  sink?: string | undefined;
-  host?: string | undefined;
-  /** A part of the sink. */
-  sinkcontains?: string | undefined;
-  origin?: string | undefined;
-  subscriber?: string | undefined;
   status?: Status | undefined;
   /** Of `statusdetails`. */
   reason?: StatusReason | undefined;
