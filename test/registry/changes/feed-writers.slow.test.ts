@@ -109,6 +109,8 @@ test('an announced move of the database keeps cursors valid', async () => {
   await tell();
   await until(async () => (await registry.sql(`select 1 from feed_state where cluster <> ''`)).length > 0);
   await register();
+  // Its connection for notifications was just closed.
+  await second.service.follow();
   const { changes } = await there.page({ after });
   expect(changes.length).toBeGreaterThan(0);
 });
