@@ -654,6 +654,23 @@ begin
 end
 $$;
 
+-- Subscriptions as the API has them: the row, where it stands, the profile of its origin, and whether its previous credential
+-- is still valid. To plan the view takes three times as long as to run it for a batch, hence once for each connection; by
+-- key and without JIT, as in append_changes.
+create function read_subscriptions(ids uuid[])
+returns table (own subscription, derived subscription_status, profile text, overlaps boolean)
+language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+begin
+  return query
+  select s, d, o.profile, s.previousuntil > now()
+  from subscription s join subscription_status d on d.id = s.id join origin o on o.name = s.origin
+  where s.id = any (ids);
+end
+$$;
+
 -- The facts that decide about a lease for each of the asked pairs that has a grant. Times are milliseconds since 1970.
 -- Everything is looked up by its key: a plan that was made while a table was small would read all of it, and this is called
 -- so often that it must be planned once. No JIT, as in append_changes.

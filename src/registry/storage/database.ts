@@ -159,10 +159,15 @@ export interface Transaction {
   change(change: Change): void;
 }
 
-/** Runs the work, then writes its audit entries and changes. `isRecorded` says whether there were any. */
+/**
+ * Runs the work, then writes its audit entries and changes, and commits. `isRecorded` says whether there were any. The last
+ * three are sent together: while the change log is locked, nobody waits for this process. If one of them fails, Postgres
+ * does not commit.
+ */
 export async function inTransaction<T>(
   sql: Sql,
   work: (tx: Transaction) => Promise<T>,
+  commit?: () => Promise<unknown>,
 ): Promise<{ result: T; isRecorded: boolean }> {
   const entries: AuditEntry[] = [];
   const changes: Change[] = [];
@@ -171,8 +176,11 @@ export async function inTransaction<T>(
     audit: (actor, action, target, detail = {}) => void entries.push(auditEntry(actor, action, target, detail)),
     change: (change) => void changes.push(change),
   });
-  if (entries.length > 0) await writeAudit(sql, entries);
-  if (changes.length > 0) await appendChanges(sql, changes);
+  await Promise.all([
+    entries.length > 0 ? writeAudit(sql, entries) : undefined,
+    changes.length > 0 ? appendChanges(sql, changes) : undefined,
+    commit?.(),
+  ]);
   return { result, isRecorded: entries.length + changes.length > 0 };
 }
 

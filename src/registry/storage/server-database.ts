@@ -52,7 +52,12 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
   const schema = await alone((session) => prepareSchema(session, named, readsOnly)).catch((error: Error) => {
     throw unusable(error);
   });
-  const pool = new WatchedPool({ connectionString: withOptions(url, [...settings, ...limited]), max: maxConnections });
+  const pool = new WatchedPool({
+    connectionString: withOptions(url, [...settings, ...limited]),
+    max: maxConnections,
+    // Statements that do not wait for each other's results are sent together.
+    pipeline: true,
+  });
   const closing = new AbortController();
   const watching = pool.watch(closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPg(pool, { schema, disposeExternalPool: true }) });
@@ -255,8 +260,7 @@ async function transactOn<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T
   try {
     await connection.query('begin');
     const sql = sqlOn((text, values) => connection.query(text, values));
-    const { result, isRecorded } = await inTransaction(sql, work);
-    await connection.query('commit');
+    const { result, isRecorded } = await inTransaction(sql, work, () => connection.query('commit'));
     connection.release();
     // A transaction that wrote no row says nothing about the disk.
     if (isRecorded) onRecorded();

@@ -64,7 +64,6 @@ export interface SubscriptionReader {
 }
 
 export function createSubscriptionReader({ sql }: Database): SubscriptionReader {
-  // Planning this query takes longer than running it, so concurrent reads are batched.
   const read = createBatcher<string, Row | undefined>({ run: (ids) => readRows(sql, ids), maxBatch: 200 });
   return {
     async read(principal, id) {
@@ -212,9 +211,7 @@ function visible({ tenant, subscriber, scopes }: Principal, row: Row | undefined
 
 async function readRows(sql: Sql, ids: readonly string[]): Promise<Array<Row | undefined>> {
   const rows = await sql.$queryRaw<Row[]>`
-    select s.*, derived.*, sender.profile, s.previousuntil > now() as overlaps from subscription s
-    join subscription_status derived on derived.id = s.id join origin sender on sender.name = s.origin
-    where s.id = any (${ids}::uuid[])`;
+    select (r.own).*, (r.derived).*, r.profile, r.overlaps from read_subscriptions(${ids}::uuid[]) r`;
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }

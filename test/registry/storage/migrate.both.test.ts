@@ -117,7 +117,7 @@ test('no function that forbids kinds of plans recompiles its statements at each 
   const functions = await rowsOf<{ name: string; settings: string[] }>(
     `select proname as name, proconfig as settings from pg_proc where 'enable_seqscan=off' = any (proconfig) order by 1`,
   );
-  expect(functions.map(({ name }) => name)).toEqual(['append_changes', 'read_leases']);
+  expect(functions.map(({ name }) => name)).toEqual(['append_changes', 'read_leases', 'read_subscriptions']);
   for (const { settings } of functions) expect(settings).toContain('jit=off');
 });
 
