@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { createToken } from '../../dist/tools/cli/login/create-token.js';
 import { freePort, startPostgres } from '../support/postgres.mjs';
 import { fill } from './fill.mjs';
@@ -63,6 +64,17 @@ export async function withHarness({ settings, size }, work) {
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Another database of the same server; returns its URL. */
+export async function createDatabase(url, name) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
 }
 
 async function untilReady(url) {

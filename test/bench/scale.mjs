@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { fillUsed, origin, used } from './fill.mjs';
-import { withHarness } from './harness.mjs';
+import { createDatabase, withHarness } from './harness.mjs';
 import { measureBlocks } from './scale-block.mjs';
 import { measureClaims } from './scale-claim.mjs';
 import { measureLists } from './scale-lists.mjs';
@@ -81,16 +81,6 @@ function summary(claims, lists, blocks) {
       rows: pages,
     },
   };
-}
-
-async function createDatabase(url, name) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
-  const other = new URL(url);
-  other.pathname = `/${name}`;
-  return other.href;
 }
 
 /** One that every block of the benchmark stops. */

@@ -105,11 +105,15 @@ function runOn(connection: Pick<Connection, 'query'>): Run {
   };
 }
 
-/** Tables with more dead rows than a server accepts by default (autovacuum_vacuum_scale_factor). */
+/** Tables with so many dead rows that a server would vacuum them: by their own storage parameters, or by its settings. */
 const tablesDue = `
   select s.relid::regclass::text as name, pg_total_relation_size(s.relid)::float8 as bytes
   from pg_stat_all_tables s join pg_class c on c.oid = s.relid
-  where s.n_dead_tup > 50 + 0.2 * greatest(c.reltuples, 0)`;
+  cross join lateral (
+    select jsonb_object_agg(option_name, option_value) as set from pg_options_to_table(c.reloptions)) own
+  where s.n_dead_tup > greatest(c.reltuples, 0)
+      * coalesce(own.set->>'autovacuum_vacuum_scale_factor', current_setting('autovacuum_vacuum_scale_factor'))::float8
+    + coalesce(own.set->>'autovacuum_vacuum_threshold', current_setting('autovacuum_vacuum_threshold'))::float8`;
 
 /**
  * Does what a server does in the background and an embedded Postgres does not. Otherwise deleted rows keep their disk
