@@ -111,7 +111,7 @@ const made = (size) => `
       when place < 985 then 'retired' when place < 990 then 'expired' when place < 995 then 'waiting' else 'suspended'
     end as become,
     -- In the last seven days, in no order.
-    now() - make_interval(secs => (n * 7919 % 604800)) as grantedat
+    now() - make_interval(secs => (n::bigint * 7919 % 604800)) as grantedat
   from (
     select n, place, now() - interval '60 days' + n * (interval '59 days' / ${size}) as at,
       case when place < 50 then ${smallTenant('small')} else '${tenant}' end as tenant,
