@@ -97,6 +97,8 @@ create index subscription_suspended_idx on subscription (tenant, id) where suspe
 create index subscription_price_idx on subscription (tenant, subscriber) where price > 0;
 create index subscription_previousuntil_idx on subscription (previousuntil) where previousuntil is not null;
 create index subscription_endsat_idx on subscription (endsat) where endsat is not null and endedat is null;
+-- Lists by end. Few subscriptions have one.
+create index subscription_tenant_endsat_idx on subscription (tenant, endsat, id) where endsat is not null;
 create index subscription_endedat_idx on subscription (endedat) where endedat is not null;
 
 -- One conversation with one sink for one origin; its row is the queue as well (src/consent/handshake.ts).
@@ -220,8 +222,11 @@ create unique index grant_id_key on "grant" (id);
 create index grant_tenant_id_idx on "grant" (tenant, id);
 -- Searches. Most grants are live, by a response.
 create index grant_tenant_host_id_idx on "grant" (tenant, sink_host(sink), id);
-create index grant_tenant_expiresat_idx on "grant" (tenant, expiresat);
+create index grant_tenant_expiresat_id_idx on "grant" (tenant, expiresat, id);
 create index grant_over_idx on "grant" (tenant, state, id) where state <> 'live';
+-- What ends without a renewal, and what is on hold: few.
+create index grant_final_idx on "grant" (tenant, expiresat, id) where state = 'live' and renewat is null;
+create index grant_held_idx on "grant" (tenant, helduntil) where helduntil is not null;
 create index grant_basis_idx on "grant" (tenant, basis, id) where basis <> 'response';
 create index grant_renewat_idx on "grant" (renewat) where state = 'live';
 create index grant_noteat_idx on "grant" (noteat) where state = 'live';

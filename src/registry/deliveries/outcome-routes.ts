@@ -15,10 +15,10 @@ type Entry = components['schemas']['Outcome'];
 type Result = components['schemas']['OutcomeResult'];
 
 export function outcomeRoutes(context: Context): Handlers<'reportOutcomes' | 'getDeliveries'> {
-  const { contract, counter, database, metrics } = context;
+  const { contract, counter, database, metrics, now } = context;
   const record = createRecordOutcomes(database);
   const deliveries = createDeliveryReader(database);
-  const subscriptions = createSubscriptionReader(database);
+  const subscriptions = createSubscriptionReader(database, now);
   const { checkBody } = contract.operationOf('reportOutcomes');
 
   function countDelivery(tenant: string, { origin, kind, count }: Outcome): void {

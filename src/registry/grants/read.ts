@@ -4,6 +4,7 @@ import type { FoundPage } from '../http/page.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../../base/files/ids.js';
+import { openStatesSql } from '../storage/rows.js';
 import {
   allIds,
   allOf,
@@ -12,6 +13,8 @@ import {
   firstOf,
   given,
   sinkContains,
+  timesWithin,
+  type ExpirySort,
   type PairQuery,
   type SearchKey,
   type Part,
@@ -30,9 +33,11 @@ export interface GrantQuery extends PairQuery {
   tenant: string;
   state?: Standing | undefined;
   basis?: Basis | undefined;
+  expiressince?: Date | undefined;
   expiresuntil?: Date | undefined;
   renews?: boolean | undefined;
   held?: boolean | undefined;
+  sort?: ExpirySort | undefined;
   /** Whether to count all that match. */
   count?: boolean | undefined;
   after: string | undefined;
@@ -49,7 +54,8 @@ type Row = GrantRow & { standing: Standing };
 // By the database's clock, like every expiry.
 const standing = Prisma.sql`grant_standing(t.state, ${isBlockedPair(Prisma.sql`t`)}, t.expiresat, now())`;
 
-export function createGrantReader(database: Database): GrantReader {
+/** `now`: milliseconds since 1970 by the clock of the database. */
+export function createGrantReader(database: Database, now: () => number): GrantReader {
   const { sql } = database;
   return {
     async read(tenant, id) {
@@ -57,23 +63,38 @@ export function createGrantReader(database: Database): GrantReader {
     },
 
     async list(query) {
-      const wanted = searchFor(query);
+      const wanted = searchFor(query, new Date(now()));
       const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
       const rows = await sql.$queryRaw<Row[]>`
-        select t.*, ${standing} as standing from "grant" t where t.id = any (${ids}::uuid[]) order by t.id`;
+        select t.*, ${standing} as standing from "grant" t where t.id = any (${ids}::uuid[])`;
+      const byId = new Map(rows.map((row) => [row.id, row]));
       const total = query.count ? await countMatches(sql, wanted) : undefined;
-      return { entries: rows.map(presentGrant), next, examined, total };
+      return { entries: ids.flatMap((id) => byId.get(id) ?? []).map(presentGrant), next, examined, total };
     },
   };
 }
 
-function searchFor(query: GrantQuery): SearchPlan {
-  const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, expiresuntil, renews, held } = query;
+function searchFor(query: GrantQuery, now: Date): SearchPlan {
+  const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, renews, held, sort } = query;
+  const { expiressince, expiresuntil } = query;
   const ofTenant: SearchKey[number] = [Prisma.sql`t.tenant`, tenant];
+  const since = expiressince?.toISOString();
   const until = expiresuntil?.toISOString();
+  const isFinal = state === 'live' && renews === false;
   const expiring = (end: Prisma.Sql) => Prisma.sql`
     select g.id from "grant" g
-    where g.tenant = ${tenant} and g.expiresat < ${end} order by g.expiresat`;
+    where g.tenant = ${tenant} and g.expiresat < ${end} ${since === undefined ? Prisma.empty : Prisma.sql`and g.expiresat >= ${since}::timestamptz`}
+    order by g.expiresat`;
+  // In the order of their expiry, they are the span.
+  const expiries: Array<Way | undefined> = sort
+    ? []
+    : [
+        state === 'expired' ? { few: expiring(Prisma.sql`now()`) } : undefined,
+        given(until, (at) => ({ few: expiring(Prisma.sql`${at}::timestamptz`) })),
+        isFinal
+          ? { few: firstOf(Prisma.sql`select g.id from "grant" g`, finalGrants(Prisma.sql`g`, tenant)) }
+          : undefined,
+      ];
   const ways: Array<Way | undefined> = [
     given(sink, (uri) => ({
       few: Prisma.sql`
@@ -94,16 +115,27 @@ function searchFor(query: GrantQuery): SearchPlan {
       isUsuallyMany: true,
     })),
     state === 'ended' || state === 'revoked' ? grantsOver(Prisma.sql`t`, tenant, state) : undefined,
-    state === 'expired' ? { few: expiring(Prisma.sql`now()`) } : undefined,
     basis === undefined || basis === 'response' ? undefined : grantsOnBasis(Prisma.sql`t`, tenant, basis),
-    given(until, (at) => ({ few: expiring(Prisma.sql`${at}::timestamptz`) })),
+    held === true
+      ? {
+          few: Prisma.sql`select g.id from "grant" g where g.tenant = ${tenant} and g.helduntil > now() order by g.helduntil`,
+        }
+      : undefined,
+    ...expiries,
   ];
   return {
     table: Prisma.sql`"grant" t`,
-    newestFirst: false,
     ways: ways.filter((way) => way !== undefined),
-    whole: { key: [ofTenant] },
-    span: allIds,
+    ...(sort
+      ? {
+          order: { time: Prisma.sql`t.expiresat`, isDescending: sort === '-expiresat' },
+          whole: isFinal ? finalGrants(Prisma.sql`t`, tenant) : { key: [ofTenant] },
+          span: timesWithin(
+            state === 'live' && (expiressince ?? now) <= now ? now : expiressince,
+            state === 'expired' && (expiresuntil ?? now) >= now ? now : expiresuntil,
+          ),
+        }
+      : { order: { isDescending: false }, whole: { key: [ofTenant] }, span: allIds }),
     test: allOf([
       Prisma.sql`t.tenant = ${tenant}`,
       given(origin, (name) => Prisma.sql`t.origin = ${name}`),
@@ -111,12 +143,28 @@ function searchFor(query: GrantQuery): SearchPlan {
       given(sinkcontains, sinkContains),
       given(state, (value) => Prisma.sql`${value} = ${standing}`),
       given(basis, (value) => Prisma.sql`t.basis = ${value}`),
+      given(since, (at) => Prisma.sql`t.expiresat >= ${at}::timestamptz`),
       given(until, (at) => Prisma.sql`t.expiresat < ${at}::timestamptz`),
-      given(renews, (value) => Prisma.sql`(t.renewat is not null) = ${value}`),
+      given(renews, (value) => Prisma.sql`${renewal(Prisma.sql`t`)} = ${value}`),
       given(held, (value) => Prisma.sql`coalesce(t.helduntil > now(), false) = ${value}`),
       given(subscriber, (name) => usesPair(tenant, name)),
     ]),
     isCostly: subscriber !== undefined,
+  };
+}
+
+/** Whether Assent will ask for this consent again, or is asking now. */
+function renewal(grant: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`(${grant}.renewat is not null or exists (
+    select from handshake h where h.origin = ${grant}.origin and h.sink = ${grant}.sink and h.reason = 'renewal'
+      and h.state in ${openStatesSql}))`;
+}
+
+/** The index of live grants that end without a renewal, except those that are being renewed now. It continues with their expiry. */
+export function finalGrants(table: Prisma.Sql, tenant: string): Part {
+  return {
+    key: [[Prisma.sql`${table}.tenant`, tenant]],
+    only: Prisma.sql`${table}.state = 'live' and ${table}.renewat is null`,
   };
 }
 

@@ -8,8 +8,8 @@ import { foundHeaders, readListCursor } from '../http/page.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { findOrigin } from '../origins/store.js';
 import { claimKey } from '../storage/idempotency.js';
-import { isUuid } from '../../base/files/ids.js';
 import type { Transaction } from '../storage/database.js';
+import { isPlace } from '../storage/search.js';
 import { grantTexts } from '../../base/texts/grants.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
 import { keyOfPair } from '../../consent/grant.js';
@@ -25,13 +25,13 @@ const longestAgreementMs = 5 * 366 * 86_400_000;
 
 export function routes(context: Context): Handlers<GrantOperation> {
   const { database, cascades } = context;
-  const grants = createGrantReader(database);
+  const grants = createGrantReader(database, context.now);
 
   return {
     ...permissionRoutes(context),
 
     getGrants: async ({ query, principal, address }) => {
-      const { cursor, limit = 50, origin, host, expiresuntil, ...where } = query;
+      const { cursor, limit = 50, origin, host, expiressince, expiresuntil, ...where } = query;
       // Senders don't see who subscribes.
       if (where.subscriber !== undefined && !principal.scopes.has('assent:admin')) {
         throw new RegistryError('scope_missing', tokenTexts.scope(['assent:admin']));
@@ -40,9 +40,10 @@ export function routes(context: Context): Handlers<GrantOperation> {
         ...where,
         origin: origin?.toLowerCase(),
         host: host?.toLowerCase(),
+        expiressince: expiressince === undefined ? undefined : timeOf(expiressince),
         expiresuntil: expiresuntil === undefined ? undefined : timeOf(expiresuntil),
         tenant: principal.tenant,
-        after: readListCursor(cursor, address, isUuid),
+        after: readListCursor(cursor, address, isPlace(where.sort), where.sort),
         limit,
       });
       return { status: 200, headers: foundHeaders(address, query, page), body: page.entries.map(present) };

@@ -88,7 +88,7 @@ export function handshakeSearch(query: HandshakeQuery): SearchPlan {
   ];
   return {
     table: Prisma.sql`handshake t`,
-    newestFirst: true,
+    order: { isDescending: true },
     ways: ways.filter((way) => way !== undefined),
     whole: { key: [ofTenant] },
     span: idsWithin(createdsince, createduntil),

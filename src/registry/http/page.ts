@@ -23,16 +23,18 @@ export function pageOf<T>(entries: readonly T[], limit: number, keyOf: (entry: T
   return { entries: page, next: entries.length > limit && last !== undefined ? keyOf(last) : undefined };
 }
 
-/** The key in a cursor; RegistryError `invalid_request` if the list at this path did not issue it. */
+/** The key in a cursor; RegistryError `invalid_request` if the list at this path did not issue it in this order. */
 export function readListCursor(
   cursor: string | undefined,
   path: string,
   isKey: (key: string) => boolean,
+  sort?: string,
 ): string | undefined {
   if (cursor === undefined) return undefined;
+  const list = listOf(path, sort);
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const key = text.slice(path.length + 1);
-  if (isKey(key) && cursor === cursorOf(path, key)) return key;
+  const key = text.slice(list.length + 1);
+  if (isKey(key) && cursor === cursorOf(list, key)) return key;
   throw new RegistryError('invalid_request', requestTexts.foreignCursor, {
     faults: [{ pointer: 'query/cursor', rule: 'cursor_unknown', detail: requestTexts.cursorFromLink }],
   });
@@ -41,7 +43,9 @@ export function readListCursor(
 /** `Link` to the next page (RFC 8288), with the query of the current one. */
 export function pageHeaders(path: string, query: object, next: string | undefined): Record<string, string> {
   if (next === undefined) return {};
-  const parameters = new URLSearchParams({ ...query, cursor: cursorOf(path, next) });
+  const sort = 'sort' in query && typeof query.sort === 'string' ? query.sort : undefined;
+  const cursor = cursorOf(listOf(path, sort), next);
+  const parameters = new URLSearchParams({ ...query, cursor });
   return { Link: `<${path}?${parameters.toString()}>; rel="next"` };
 }
 
@@ -61,7 +65,10 @@ export function foundHeaders(
   };
 }
 
+/** A list in another order is another list. */
+const listOf = (path: string, sort: string | undefined) => (sort === undefined ? path : `${path} ${sort}`);
+
 /** Names its list: keys of different lists look alike, and a key of another list would skip entries. */
-function cursorOf(path: string, key: string): string {
-  return Buffer.from(`${path} ${key}`).toString('base64url');
+function cursorOf(list: string, key: string): string {
+  return Buffer.from(`${list} ${key}`).toString('base64url');
 }

@@ -19,8 +19,8 @@ import { Work } from '../../matching/match/work.js';
  * Matches events; tests a filter with an event, and an event with a profile. The tests store nothing and ignore consent.
  */
 export function routes(context: Context): Handlers<'matchEvent' | 'testFilter' | 'validateEvent'> {
-  const { config, contract, database, vault, log } = context;
-  const subscriptions = createSubscriptionReader(database);
+  const { config, contract, database, vault, log, now } = context;
+  const subscriptions = createSubscriptionReader(database, now);
   const turns = new Turns();
   const budget = config.matchSteps;
   return {

@@ -1,5 +1,5 @@
 import { Prisma } from './generated/client.js';
-import { beforeAllIds } from '../../base/files/ids.js';
+import { beforeAllIds, isUuid } from '../../base/files/ids.js';
 import type { Sql } from './database.js';
 
 /** Columns of an index, and a value for each. */
@@ -30,22 +30,32 @@ export interface PairQuery {
   subscriber?: string | undefined;
 }
 
-/** Ids from one to another, both without a row of their own. */
+/** The order of entries: that of their ids, or of a time, and of the ids among those of one time. */
+interface SearchOrder {
+  /** Of the table `t`; never null in the whole. */
+  time?: Prisma.Sql;
+  isDescending: boolean;
+}
+
+/**
+ * Where an entry is in the order: its id, or a time and the id. Bounds of a span have no entry of their own.
+ */
+type Place = string;
+
 interface Span {
-  from: string;
-  until: string;
+  from: Place;
+  until: Place;
 }
 
 export interface SearchPlan {
   /** The table, as `t`. */
   table: Prisma.Sql;
-  /** Whether the newest entries are first. */
-  newestFirst: boolean;
+  order: SearchOrder;
   /** In the order of preference, if all have many candidates. */
   ways: readonly Way[];
-  /** The part of the table that the caller may see. */
+  /** The part of the table that the caller may see. Its index continues with the columns of the order. */
   whole: Part;
-  /** Bounds of the ids. */
+  /** Bounds of the places. */
   span: Span;
   /** Whether the row `t` matches, beyond the conditions of the parts. */
   test: Prisma.Sql;
@@ -55,8 +65,8 @@ export interface SearchPlan {
 
 interface SearchPage {
   ids: string[];
-  /** The id to continue after; undefined at the end. */
-  next: string | undefined;
+  /** The place to continue after; undefined at the end. */
+  next: Place | undefined;
   /** How many entries were examined, if the page is not full because of that. */
   examined: number | undefined;
 }
@@ -82,19 +92,23 @@ const maxCandidates = { usually: 20_000, ifUsuallyMany: 2_000 };
 export async function findPage(
   sql: Sql,
   search: SearchPlan,
-  after: string | undefined,
+  after: Place | undefined,
   limit: number,
 ): Promise<SearchPage> {
-  const ids: string[] = [];
-  for await (const found of walk<{ ids: string[] }>(sql, search, after, (candidates, test) => {
-    const left = limit + 1 - ids.length;
-    const chosen = Prisma.sql`select t.id from ${candidates} where ${test} order by t.id ${search.newestFirst ? Prisma.sql`desc` : Prisma.sql`asc`} limit ${left}`;
-    return Prisma.sql`array(select f.id::text from (${chosen}) f) as ids`;
+  const { order } = search;
+  const places: Place[] = [];
+  const page = (next: Place | undefined, examined?: number) => {
+    return { ids: places.slice(0, limit).map((place) => idAt(place)), next, examined };
+  };
+  for await (const found of walk<{ places: Place[] }>(sql, search, after, (candidates, test) => {
+    const left = limit + 1 - places.length;
+    const chosen = Prisma.sql`select ${placeText(order)} as place from ${candidates} where ${test} ${inOrder(order)} limit ${left}`;
+    return Prisma.sql`array(select f.place from (${chosen}) f) as places`;
   })) {
-    ids.push(...found.ids);
-    if (ids.length > limit) return { ids: ids.slice(0, limit), next: ids[limit - 1], examined: undefined };
-    if (found.last === undefined) return { ids, next: undefined, examined: undefined };
-    if (found.isOver) return { ids, next: found.last, examined: found.examined };
+    places.push(...found.places);
+    if (places.length > limit) return page(places[limit - 1]);
+    if (found.last === undefined) return page(undefined);
+    if (found.isOver) return page(found.last, found.examined);
   }
   throw new Error('A search has an end.');
 }
@@ -115,111 +129,175 @@ export async function countMatches(sql: Sql, search: SearchPlan): Promise<Search
 }
 
 type Step<Found> = Found & {
-  /** The last candidate of this step; undefined if there are no more. */
-  last: string | undefined;
+  /** The place of the last candidate of this step; undefined if there are no more. */
+  last: Place | undefined;
   /** How many candidates were examined so far. */
   examined: number;
   /** The request may not examine more. */
   isOver: boolean;
 };
 
-/** Goes through the candidates in the order of their ids. `ask` makes a column from a part of them. */
+/** Goes through the candidates in their order. `ask` makes a column from a part of them. */
 async function* walk<Found>(
   sql: Sql,
   search: SearchPlan,
-  after: string | undefined,
+  after: Place | undefined,
   ask: (candidates: Prisma.Sql, test: Prisma.Sql) => Prisma.Sql,
 ): AsyncGenerator<Step<Found>> {
-  const { table, ways, whole, newestFirst } = search;
+  const { table, ways, whole, order } = search;
   const { first, chunk, max } = search.isCostly ? costly : simple;
-  const way = await chooseWay(sql, search, after);
   const parts = [...ways, whole].filter((each) => 'key' in each);
-  const test = allOf([search.test, ...parts.map(conditionOf), isIn(search.span)]);
+  const test = allOf([search.test, ...parts.map(conditionOf), isIn(order, search.span)]);
   let span = spanAfter(search, after);
+  // Only the whole is in the order of a time. If many match, its first rows are enough.
+  let way = order.time === undefined ? await chooseWay(sql, search, span) : whole;
   let size = first;
-  for (let examined = 0; ;) {
+  for (let examined = 0, taken = 0; ;) {
     let candidates: Prisma.Sql;
     let last: Prisma.Sql;
     if (Array.isArray(way)) {
-      const ids = way.slice(examined, examined + size);
-      candidates = Prisma.sql`(select * from ${table} where t.id = any (${ids}::uuid[])) t`;
-      last = Prisma.sql`${way.length > examined + size ? ids.at(-1) : null}::text`;
+      const places = way.slice(taken, taken + size);
+      candidates = Prisma.sql`(select * from ${table} where t.id = any (${places.map(idAt)}::uuid[])) t`;
+      last = Prisma.sql`${way.length > taken + size ? places.at(-1) : null}::text`;
+      taken += size;
     } else {
-      const rows = rowsOf(way, span, newestFirst);
+      const rows = rowsOf(way, span, order);
       candidates = Prisma.sql`(select * from ${table} ${rows} limit ${size}) t`;
       last = Prisma.sql`(
-        select t.id::text from (select * from ${table} ${rows} offset ${size - 1} limit 1) t
-        where ${conditionOf(way)} and ${isIn(search.span)})`;
+        select ${placeText(order)} from (select * from ${table} ${rows} offset ${size - 1} limit 1) t
+        where ${conditionOf(way)} and ${isIn(order, search.span)})`;
     }
-    const [found] = await sql.$queryRaw<Array<Found & { last: string | null }>>`
+    const [found] = await sql.$queryRaw<Array<Found & { last: Place | null }>>`
       select ${last} as last, ${ask(candidates, test)}`;
     if (found === undefined) throw new Error('This query returns one row.');
+    const isFirst = examined === 0;
     examined += size;
     yield { ...found, last: found.last ?? undefined, examined, isOver: examined >= max };
     span = spanAfter(search, found.last ?? undefined);
+    if (isFirst && order.time !== undefined) way = await chooseWay(sql, search, span);
     size = Math.min(chunk, max - examined);
   }
 }
 
-/** The way with the fewest candidates; those of a `few` as their ids, in order. Only the beginning of each is counted. */
-async function chooseWay(sql: Sql, search: SearchPlan, after: string | undefined): Promise<Part | string[]> {
-  const { ways, whole, table, newestFirst } = search;
-  const span = spanAfter(search, after);
+/** The way with the fewest candidates; those of a `few` as their places, in order. Only the beginning of each is counted. */
+async function chooseWay(sql: Sql, search: SearchPlan, span: Span): Promise<Part | Place[]> {
+  const { whole, table, order } = search;
+  const isById = order.time === undefined;
   let best: { way: Part | string[]; count: number } = { way: whole, count: Infinity };
   // Of a subscriber, the whole may be few. Of a tenant, it has more than any other way.
-  const all = whole.key.length > 1 ? [whole, ...ways] : ways;
+  const all = whole.key.length > 1 ? [whole, ...search.ways] : search.ways;
   const [only] = all;
   if (only === undefined) return whole;
-  if (all.length === 1 && 'key' in only) return only;
+  if (isById && all.length === 1 && 'key' in only) return only;
   for (const way of all) {
-    if ('key' in way) {
-      const max = Math.min(best.count, maxCandidates.usually + 1);
+    const { usually, ifUsuallyMany } = maxCandidates;
+    // Fewer than the best way has, or else this one is of no use.
+    const max = Math.min(best.count, ('few' in way && way.isUsuallyMany ? ifUsuallyMany : usually) + 1);
+    if ('key' in way && isById) {
       const firstRows = async (limit: number) => {
         const [row] = await sql.$queryRaw<Array<{ n: number }>>`
-          select count(*)::int as n from (select * from ${table} ${rowsOf(way, span, newestFirst)} limit ${limit}) t
-          where ${conditionOf(way)} and ${isIn(span)}`;
+          select count(*)::int as n from ${firstIn(table, way, span, order, limit)}`;
         return row?.n ?? 0;
       };
       // The rows behind the part are read, too, hence not many at first.
       let n = await firstRows(Math.min(max, simple.first));
       if (n === simple.first) n = await firstRows(max);
       if (n < best.count) best = { way, count: n };
+    } else if ('key' in way) {
+      // It continues with the id, and is of use only if it has few rows.
+      const firstIds = async (limit: number) => {
+        const [row] = await sql.$queryRaw<Array<{ ids: string[] }>>`
+          select array(select t.id::text from ${firstIn(table, way, allIds, { isDescending: false }, limit)}) as ids`;
+        return row?.ids ?? [];
+      };
+      let ids = await firstIds(Math.min(max, simple.first));
+      if (ids.length === simple.first) ids = await firstIds(max);
+      if (ids.length < max) best = { way: ids, count: ids.length };
     } else {
-      const { usually, ifUsuallyMany } = maxCandidates;
-      // Fewer than the best way has, or else this one is of no use.
-      const max = Math.min(best.count, (way.isUsuallyMany ? ifUsuallyMany : usually) + 1);
+      const isWanted = isById ? isIn(order, span) : Prisma.sql`true`;
       const [row] = await sql.$queryRaw<Array<{ ids: string[] | null }>>`
         with few as materialized (select * from (${way.few}) f limit ${max})
         select case when (select count(*) from few) < ${max} then
           array(select t.id::text from (${way.ids ?? Prisma.sql`select id from few`}) t
-            where t.id > ${span.from}::uuid and t.id < ${span.until}::uuid limit ${max}) end as ids`;
+            where ${isWanted} limit ${max}) end as ids`;
       const ids = row?.ids ?? undefined;
-      if (ids !== undefined && ids.length < max) {
-        const inOrder = [...new Set(ids)].sort();
-        best = { way: newestFirst ? inOrder.reverse() : inOrder, count: ids.length };
-      }
+      if (ids !== undefined && ids.length < max) best = { way: [...new Set(ids)], count: ids.length };
     }
     if (best.count === 0) break;
   }
-  return best.way;
+  if (!Array.isArray(best.way)) return best.way;
+  if (!isById) return placesOf(sql, search, span, best.way);
+  return order.isDescending ? best.way.sort().reverse() : best.way.sort();
+}
+
+/** The first rows of a part of an index within a span. */
+function firstIn(table: Prisma.Sql, part: Part, span: Span, order: SearchOrder, limit: number): Prisma.Sql {
+  const rows = rowsOf(part, span, order);
+  return Prisma.sql`(
+    select * from (select * from ${table} ${rows} limit ${limit}) t where ${conditionOf(part)} and ${isIn(order, span)}) t`;
+}
+
+/** The places of these ids within a span, in order. */
+async function placesOf(sql: Sql, { table, order }: SearchPlan, span: Span, ids: string[]): Promise<Place[]> {
+  const [row] = await sql.$queryRaw<Array<{ places: Place[] }>>`
+    select array(
+      select ${placeText(order)} from ${table} where t.id = any (${ids}::uuid[]) and ${isIn(order, span)} ${inOrder(order)}
+    ) as places`;
+  return row?.places ?? [];
 }
 
 /**
- * The rows of a part of an index, in the order of their ids, and then those behind it: pass a limit, and leave them out
+ * The rows of a part of an index, in order, and then those behind it: pass a limit, and leave them out
  * by `conditionOf`. Rows are compared, not columns. With equal columns the planner could take another index in the order
  * of ids, such as the primary key, and pass by millions of other rows. With an end of the part, Postgres before 18 would
  * look for it in the rest of the index.
  */
-function rowsOf({ key, only }: Part, { from, until }: Span, newestFirst: boolean): Prisma.Sql {
-  const columns = [...key.map(([column]) => column), Prisma.sql`t.id`];
-  const at = (id: string) => row([...key.map(([, value]) => Prisma.sql`${value}`), Prisma.sql`${id}::uuid`]);
-  const isBehind = newestFirst ? Prisma.sql`${row(columns)} < ${at(until)}` : Prisma.sql`${row(columns)} > ${at(from)}`;
-  const order = newestFirst ? Prisma.sql`desc` : Prisma.sql`asc`;
-  return Prisma.sql`where ${only ?? Prisma.sql`true`} and ${isBehind}
-    order by ${Prisma.join(columns.map((column) => Prisma.sql`${column} ${order}`))}`;
+function rowsOf({ key, only }: Part, { from, until }: Span, order: SearchOrder): Prisma.Sql {
+  const columns = [...key.map(([column]) => column), ...columnsOf(order)];
+  const at = (place: Place) => row([...key.map(([, value]) => Prisma.sql`${value}`), ...valuesAt(order, place)]);
+  const isBehind = order.isDescending
+    ? Prisma.sql`${row(columns)} < ${at(until)}`
+    : Prisma.sql`${row(columns)} > ${at(from)}`;
+  return Prisma.sql`where ${only ?? Prisma.sql`true`} and ${isBehind} order by ${inDirection(columns, order)}`;
 }
 
-const isIn = ({ from, until }: Span) => Prisma.sql`t.id > ${from}::uuid and t.id < ${until}::uuid`;
+function isIn(order: SearchOrder, { from, until }: Span): Prisma.Sql {
+  const place = row(columnsOf(order));
+  return Prisma.sql`${place} > ${row(valuesAt(order, from))} and ${place} < ${row(valuesAt(order, until))}`;
+}
+
+const inOrder = (order: SearchOrder) => Prisma.sql`order by ${inDirection(columnsOf(order), order)}`;
+
+function inDirection(columns: readonly Prisma.Sql[], { isDescending }: SearchOrder): Prisma.Sql {
+  const direction = isDescending ? Prisma.sql`desc` : Prisma.sql`asc`;
+  return Prisma.join(columns.map((column) => Prisma.sql`${column} ${direction}`));
+}
+
+const columnsOf = ({ time }: SearchOrder) => [...(time === undefined ? [] : [time]), Prisma.sql`t.id`];
+
+function valuesAt({ time }: SearchOrder, place: Place): Prisma.Sql[] {
+  const id = Prisma.sql`${idAt(place)}::uuid`;
+  return time === undefined ? [id] : [Prisma.sql`${place.split(' ')[0]}::timestamptz`, id];
+}
+
+/** The place of the row `t`. Times have milliseconds. */
+const placeText = ({ time }: SearchOrder) =>
+  time === undefined
+    ? Prisma.sql`t.id::text`
+    : Prisma.sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' ' || t.id`;
+
+const idAt = (place: Place) => place.slice(place.indexOf(' ') + 1);
+
+/** By when entries expire, from the first or from the last. */
+export type ExpirySort = 'expiresat' | '-expiresat';
+
+/** Whether a text is a place in this order. */
+export const isPlace = (sort: ExpirySort | undefined) => (text: string) => {
+  if (sort === undefined) return isUuid(text);
+  const [at = '', id = '', ...more] = text.split(' ');
+  const time = new Date(at);
+  return more.length === 0 && isUuid(id) && !Number.isNaN(time.getTime()) && time.toISOString() === at;
+};
 
 const row = (values: readonly Prisma.Sql[]) => Prisma.sql`(${Prisma.join([...values])})`;
 
@@ -239,10 +317,11 @@ export function firstOf(select: Prisma.Sql, { key, only }: Part): Prisma.Sql {
     order by ${Prisma.join(columns)} limit ${maxCandidates.usually + 1})`;
 }
 
-function spanAfter({ newestFirst, span }: SearchPlan, id: string | undefined): Span {
-  if (id === undefined) return span;
-  if (newestFirst) return { ...span, until: id < span.until ? id : span.until };
-  return { ...span, from: id > span.from ? id : span.from };
+/** Places compare as their texts do. */
+function spanAfter({ order, span }: SearchPlan, place: Place | undefined): Span {
+  if (place === undefined) return span;
+  if (order.isDescending) return { ...span, until: place < span.until ? place : span.until };
+  return { ...span, from: place > span.from ? place : span.from };
 }
 
 /** All of these conditions; those that are undefined are left out. */
@@ -280,6 +359,15 @@ export function idsWithin(since: Date | undefined, until: Date | undefined): Spa
   return {
     from: since === undefined ? beforeAllIds : firstIdAt(since.getTime() - slackMs),
     until: until === undefined ? lastId : firstIdAt(until.getTime() + slackMs),
+  };
+}
+
+/** Places in the order of a time, from one time until before another. */
+export function timesWithin(since: Date | undefined, until: Date | undefined): Span {
+  const [first, last] = [new Date(0), new Date(Date.UTC(9999, 0))];
+  return {
+    from: `${(since ?? first).toISOString()} ${beforeAllIds}`,
+    until: `${(until ?? last).toISOString()} ${beforeAllIds}`,
   };
 }
 

@@ -31,6 +31,8 @@ import {
   given,
   idsWithin,
   sinkContains,
+  timesWithin,
+  type ExpirySort,
   type PairQuery,
   type SearchKey,
   type Part,
@@ -50,6 +52,9 @@ export interface SubscriptionQuery extends PairQuery {
   reason?: StatusReason | undefined;
   createdsince?: Date | undefined;
   createduntil?: Date | undefined;
+  expiressince?: Date | undefined;
+  expiresuntil?: Date | undefined;
+  sort?: ExpirySort | undefined;
   /** Whether to count all that match. */
   count?: boolean | undefined;
   after: string | undefined;
@@ -63,7 +68,8 @@ export interface SubscriptionReader {
   list(principal: Principal, query: SubscriptionQuery): Promise<FoundPage<Subscription>>;
 }
 
-export function createSubscriptionReader({ sql }: Database): SubscriptionReader {
+/** `now`: milliseconds since 1970 by the clock of the database. */
+export function createSubscriptionReader({ sql }: Database, now: () => number): SubscriptionReader {
   const read = createBatcher<string, Row | undefined>({ run: (ids) => readRows(sql, ids), maxBatch: 200 });
   return {
     async read(principal, id) {
@@ -71,7 +77,7 @@ export function createSubscriptionReader({ sql }: Database): SubscriptionReader 
     },
 
     async list(principal, query) {
-      const wanted = searchFor(principal, query);
+      const wanted = searchFor(principal, query, new Date(now()));
       const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
       const rows = ids.length === 0 ? [] : await readRows(sql, ids);
       const entries = rows.filter((row) => row !== undefined).map(subscriptionOf);
@@ -80,8 +86,9 @@ export function createSubscriptionReader({ sql }: Database): SubscriptionReader 
   };
 }
 
-function searchFor(principal: Principal, query: SubscriptionQuery): SearchPlan {
+function searchFor(principal: Principal, query: SubscriptionQuery, now: Date): SearchPlan {
   const { tenant } = principal;
+  const { expiressince, expiresuntil, sort } = query;
   const { source, type, subject, sink, host, sinkcontains, origin, status, reason, createdsince, createduntil } = query;
   const isAdmin = principal.scopes.has('assent:admin');
   const subscriber = isAdmin ? query.subscriber : principal.subscriber;
@@ -103,12 +110,26 @@ function searchFor(principal: Principal, query: SubscriptionQuery): SearchPlan {
       : undefined,
     candidatesOf(tenant, status, reason),
   ];
+  const ofCaller: Part = {
+    key: [ofTenant, ...(given(subscriber, (name): SearchKey => [[Prisma.sql`t.subscriber`, name]]) ?? [])],
+  };
+  const ends: Part = { key: [ofTenant], only: Prisma.sql`t.endsat is not null` };
+  const hasNotEnded = status !== undefined && status !== 'expired';
   return {
     table: Prisma.sql`subscription t`,
-    newestFirst: false,
-    ways: ways.filter((way) => way !== undefined),
-    whole: { key: [ofTenant, ...(given(subscriber, (name): SearchKey => [[Prisma.sql`t.subscriber`, name]]) ?? [])] },
-    span: idsWithin(createdsince, createduntil),
+    ...(sort
+      ? {
+          order: { time: Prisma.sql`t.endsat`, isDescending: sort === '-expiresat' },
+          ways: [...ways, subscriber === undefined ? undefined : ofCaller].filter((way) => way !== undefined),
+          whole: ends,
+          span: timesWithin(hasNotEnded && (expiressince ?? now) <= now ? now : expiressince, expiresuntil),
+        }
+      : {
+          order: { isDescending: false },
+          ways: [...ways, endsWithin(tenant, expiressince, expiresuntil)].filter((way) => way !== undefined),
+          whole: ofCaller,
+          span: idsWithin(createdsince, createduntil),
+        }),
     test: allOf([
       visibleTo(principal),
       given(query.subscriber, (name) => Prisma.sql`t.subscriber = ${name}`),
@@ -119,9 +140,24 @@ function searchFor(principal: Principal, query: SubscriptionQuery): SearchPlan {
       given(origin, (name) => Prisma.sql`t.origin = ${name}`),
       given(type, (name) => Prisma.sql`t.types @> array[${name}::text]`),
       createdWithin(createdsince, createduntil),
+      given(expiressince, (at) => Prisma.sql`t.endsat >= ${at.toISOString()}::timestamptz`),
+      given(expiresuntil, (at) => Prisma.sql`t.endsat < ${at.toISOString()}::timestamptz`),
       hasStatus(status, reason),
     ]),
     isCostly: status !== undefined || reason !== undefined,
+  };
+}
+
+/** Few subscriptions have an end. */
+function endsWithin(tenant: string, since: Date | undefined, until: Date | undefined): Way | undefined {
+  if (since === undefined && until === undefined) return undefined;
+  return {
+    few: Prisma.sql`
+      select s.id from subscription s where ${allOf([
+        Prisma.sql`s.tenant = ${tenant} and s.endsat is not null`,
+        given(since, (at) => Prisma.sql`s.endsat >= ${at.toISOString()}::timestamptz`),
+        given(until, (at) => Prisma.sql`s.endsat < ${at.toISOString()}::timestamptz`),
+      ])} order by s.endsat`,
   };
 }
 

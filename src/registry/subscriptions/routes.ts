@@ -17,6 +17,7 @@ import { actorOf, parsePrefer, type OperationRequest, type Handlers, type Identi
 import { foundHeaders, pageHeaders, readListCursor } from '../http/page.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { isUuid } from '../../base/files/ids.js';
+import { isPlace } from '../storage/search.js';
 import { contractTexts, requestTexts } from '../../base/texts/requests.js';
 import { statusTexts } from '../../base/texts/status.js';
 import type { Language } from '../../base/texts/text.js';
@@ -52,7 +53,7 @@ interface Shared {
 export function routes(
   context: Context,
 ): Handlers<SubscriptionOperation | HandshakeOperation | 'checkSubscriptionRules'> {
-  const { config, database, follower, queue, stopping, vault, worker } = context;
+  const { config, database, follower, now, queue, stopping, vault, worker } = context;
   const { perTenant, prices } = config.subscriptions;
   const quotaError: QuotaError = (tenant) => {
     const isUsedUp = (follower.replica()?.subscriptionsOf(tenant) ?? 0) >= perTenant;
@@ -60,7 +61,7 @@ export function routes(
   };
   const register = createRegister({ database, vault, queue, adopt: worker.adopt, quotaError, prices });
   const shared: Shared = {
-    reader: createSubscriptionReader(database),
+    reader: createSubscriptionReader(database, now),
     writer: createSubscriptionWriter({ database, vault, register, prices, quotaError }),
     attend: (handshake, waitMs, signal) => worker.attend(handshake, waitMs, [signal, stopping]),
   };
@@ -78,7 +79,8 @@ function subscriptionRoutes(
 
   return {
     getSubscriptions: async ({ query, principal, address, language }) => {
-      const { cursor, limit = 50, host, origin, reason, createdsince, createduntil, ...where } = query;
+      const { cursor, limit = 50, host, origin, reason, ...where } = query;
+      const { createdsince, createduntil, expiressince, expiresuntil, sort } = query;
       if (reason !== undefined && !isStatusReason(reason))
         throw unknownCode('query/reason', Object.keys(statusReasons).sort());
       const page = await reader.list(principal, {
@@ -88,7 +90,9 @@ function subscriptionRoutes(
         reason,
         createdsince: createdsince === undefined ? undefined : timeOf(createdsince),
         createduntil: createduntil === undefined ? undefined : timeOf(createduntil),
-        after: readListCursor(cursor, address, isUuid),
+        expiressince: expiressince === undefined ? undefined : timeOf(expiressince),
+        expiresuntil: expiresuntil === undefined ? undefined : timeOf(expiresuntil),
+        after: readListCursor(cursor, address, isPlace(sort), sort),
         limit,
       });
       const body = page.entries.map((subscription) => membersOf(subscription, language));

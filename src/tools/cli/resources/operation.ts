@@ -100,6 +100,7 @@ const spellings: Readonly<Record<string, string>> = {
   createdsince: 'created-since',
   createduntil: 'created-until',
   expiresat: 'expires',
+  expiressince: 'expires-since',
   expiresuntil: 'expires-until',
   helduntil: 'held-until',
   dryrun: 'dry-run',
