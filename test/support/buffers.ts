@@ -7,10 +7,10 @@ export async function countBuffers(url: string | undefined) {
   await client.connect();
   let touched = 0;
   const sql: Sql = sqlOn(async (text, values) => {
-    const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, values as unknown[]);
+    const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, values);
     const { Plan: plan } = rows[0]['QUERY PLAN'][0];
     touched += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-    return client.query(text, values as unknown[]);
+    return client.query(text, values);
   });
   return {
     sql,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type supertest from 'supertest';
 import { createGrantReader } from '../../../src/registry/grants/read.js';
 import type { ExpirySort } from '../../../src/registry/storage/search.js';
 import { createSubscriptionReader } from '../../../src/registry/subscriptions/read.js';
@@ -49,7 +50,7 @@ async function walk(client: Client, path: string, meanwhile?: (page: number) => 
   const found: Entry[] = [];
   let address: string | undefined = path;
   for (let page = 1; address !== undefined; page += 1) {
-    const response = await client.get(address).expect(200);
+    const response: supertest.Response = await client.get(address).expect(200);
     found.push(...(response.body as Entry[]));
     address = /^<(.*)>; rel="next"$/.exec(response.get('Link') ?? '')?.[1];
     await meanwhile?.(page);
