@@ -23,7 +23,7 @@ import {
 } from '../storage/search.js';
 import { grantTexts } from '../../base/texts/grants.js';
 import type { Basis, Standing } from '../../consent/decision.js';
-import type { Grant, Pair } from '../../consent/grant.js';
+import { keyOfPair, type Grant, type Pair } from '../../consent/grant.js';
 import { grantMembers } from './columns.js';
 
 /** A grant as it is now: under a block it is blocked, and after its expiry it is expired, whatever its row says. */
@@ -204,6 +204,15 @@ function usesPair(tenant: string, subscriber: string): Prisma.Sql {
 /** The grant of a pair, of any tenant. */
 export async function findGrantOf(sql: Sql, { origin, sink }: Omit<Pair, 'tenant'>): Promise<GrantRow | undefined> {
   return (await sql.$queryRaw<GrantRow[]>`select * from "grant" where origin = ${origin} and sink = ${sink}`)[0];
+}
+
+/** The pairs among these, as `keyOfPair`, whose grant an admin revoked. */
+export async function revokedAmong(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenant'>>): Promise<Set<string>> {
+  const each = (member: 'origin' | 'sink') => [...new Set(pairs.map((pair) => pair[member]))];
+  const rows = await sql.$queryRaw<Array<Pick<GrantRow, 'origin' | 'sink'>>>`
+    select origin, sink from "grant"
+    where origin = any (${each('origin')}::text[]) and sink = any (${each('sink')}::text[]) and state = 'revoked'`;
+  return new Set(rows.map(keyOfPair));
 }
 
 /** RegistryError `grant_not_found` for a grant of another tenant. */

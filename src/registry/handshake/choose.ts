@@ -55,12 +55,14 @@ const offersNone = Prisma.sql`(
   or coalesce((select a.callbackkeyhash is not null and a.verdict = any (${[...silentVerdicts]}::text[])
     from attempt a where a.handshake = h.id and a.number = h.attempts), false))`;
 
+/** How many are asked of each host and tenant. */
+export const inFlight = Prisma.sql`
+  select sinkhost, tenant, count(*) as count from handshake
+  where state = 'asking' and leaseduntil > statement_timestamp() group by sinkhost, tenant`;
+
 /** Tables; `placed` has the handshakes that get a place at their host and their tenant, numbered. */
 const seats = ({ perHost, perTenant }: Places, isAsked: Prisma.Sql) => Prisma.sql`
-  busy as materialized (
-    select sinkhost, tenant, count(*) as count from handshake
-    where state = 'asking' and leaseduntil > statement_timestamp() group by sinkhost, tenant
-  ), ready as materialized (
+  busy as materialized (${inFlight}), ready as materialized (
     select h.id, h.dueat, coalesce(h.leaseduntil, h.dueat) as since, h.tenant, h.sinkhost,
       coalesce((select sum(busy.count) from busy where busy.sinkhost = h.sinkhost), 0) as hostbusy,
       row_number() over (partition by h.tenant, h.sinkhost order by h.dueat, h.id) as ownplace

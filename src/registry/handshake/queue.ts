@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Pair } from '../../consent/grant.js';
+import type { handshake as HandshakeRow } from '../storage/generated/client.js';
 import { type Database, type Sql, databaseTime, lockRegistry } from '../storage/database.js';
 import { bytesAsText, insertRows, recordset, updateRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
 import { choose, isWanted, lagSeconds, type ClaimCandidate, type Places } from './choose.js';
+import { chooseNew, type NewQuestion } from './choose-new.js';
 import { cooldownOf } from './cooldown.js';
 import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from '../../consent/handshake.js';
 import type { RateWindows } from './rate-window.js';
@@ -30,6 +31,9 @@ const leaseMarginMs = 20_000;
 export function leaseSecondsFor(deadlineMs: number): number {
   return (deadlineMs + leaseMarginMs) / 1_000;
 }
+
+/** The columns of a handshake that a claim writes. */
+type ClaimMove = Pick<HandshakeRow, 'state' | 'verdict' | 'dueat' | 'lease' | 'leaseduntil' | 'attempts'>;
 
 const after = (now: number, ms: number) => new Date(now + ms);
 
@@ -63,21 +67,8 @@ export class Queue {
     const now = (await databaseTime(sql)).getTime();
     const held = await this.#settings.rateWindows.admit(sql, questions, now);
     const lease = randomUUID();
-    const leaseMs = leaseSecondsFor(this.#settings.deadlineMs) * 1_000;
-    const members = rows.map(({ id, askedrate, attempts, dueat, verdict }) => {
-      const heldMs = held.get(id);
-      const move =
-        heldMs === undefined
-          ? { state: 'asking', verdict, dueat, lease, leaseduntil: after(now, leaseMs), attempts: attempts + 1 }
-          : {
-              state: 'due',
-              verdict: 'held_by_budget',
-              dueat: after(now, heldMs),
-              lease: null,
-              leaseduntil: null,
-              attempts,
-            };
-      return { id, requestedrate: askedrate, ...move };
+    const members = rows.map((row) => {
+      return { id: row.id, requestedrate: row.askedrate, ...this.#claimed(row, held.get(row.id), lease, now) };
     });
     await sql.$executeRaw`${updateRows('handshake', ['id'], members)}`;
     const admitted = rows.filter(({ id }) => !held.has(id));
@@ -87,6 +78,38 @@ export class Queue {
       callbackUrl: row.offersnone ? undefined : this.#settings.publicUrl,
     }));
     return { begun: await this.#beginAttempts(sql, claims, now), held: held.size };
+  }
+
+  /**
+   * -> asking | due: enqueues questions, and claims up to so many of those that are awaited in the same moment. Each is
+   * written once: a row that was due for no time would be a version to write and to clean up.
+   */
+  async enter(sql: Sql, questions: readonly NewQuestion[], limit: number): Promise<Begun[]> {
+    if (limit <= 0 || !questions.some(({ isAwaited }) => isAwaited)) {
+      await enqueue(sql, questions);
+      return [];
+    }
+    await lockRegistry(sql, 'claims');
+    const { chosen, startedAt, blockedNetworks, ...at } = await chooseNew(
+      sql,
+      this.#settings.inFlight,
+      limit,
+      questions,
+    );
+    const now = at.now.getTime();
+    const held = await this.#settings.rateWindows.admit(sql, chosen, now);
+    const lease = randomUUID();
+    const fresh = { attempts: 0, dueat: startedAt, verdict: null };
+    const moves = new Map(chosen.map(({ id }) => [id, this.#claimed(fresh, held.get(id), lease, now)]));
+    const claims = chosen
+      .filter(({ id }) => !held.has(id))
+      .map((question) => ({
+        claim: { ...question, lease, createdAt: startedAt, blockedNetworks: blockedNetworks(question.tenant) },
+        number: 1,
+        callbackUrl: question.offersCallback ? this.#settings.publicUrl : undefined,
+      }));
+    const [, begun] = await Promise.all([enqueue(sql, questions, moves), this.#beginAttempts(sql, claims, now)]);
+    return begun;
   }
 
   /** asking -> due: hands it back, to be sent later. Nothing was sent, so its attempt does not count. */
@@ -123,6 +146,21 @@ export class Queue {
     return rows.length > 0;
   }
 
+  /** What a claim writes to the row; one over the limit of a rate window is postponed. */
+  #claimed(
+    { attempts, dueat, verdict }: Pick<HandshakeRow, 'attempts' | 'dueat' | 'verdict'>,
+    heldMs: number | undefined,
+    lease: string,
+    now: number,
+  ): ClaimMove {
+    if (heldMs !== undefined) {
+      const dueLater = { state: 'due', verdict: 'held_by_budget', dueat: after(now, heldMs) };
+      return { ...dueLater, lease: null, leaseduntil: null, attempts };
+    }
+    const leaseduntil = after(now, leaseSecondsFor(this.#settings.deadlineMs) * 1_000);
+    return { state: 'asking', verdict, dueat, lease, leaseduntil, attempts: attempts + 1 };
+  }
+
   /** Records attempts before they are sent. An earlier attempt without an end died with its process. */
   async #beginAttempts(
     sql: Sql,
@@ -154,37 +192,46 @@ export class Queue {
   }
 }
 
-/** -> due: enqueues questions, due now or at the end of a cool-down. */
-export async function enqueue(sql: Sql, questions: readonly Question[]): Promise<void> {
+/** -> due: enqueues questions, due now or at the end of a cool-down; or in the state that a claim gives them, by id. */
+export async function enqueue(
+  sql: Sql,
+  questions: readonly Question[],
+  moves?: ReadonlyMap<string, ClaimMove>,
+): Promise<void> {
   if (questions.length === 0) return;
-  const each = (member: (question: Question) => string) => questions.map(member);
-  const cooldowns = await sql.$queryRaw<Array<Pair & { until: Date }>>`
-    select tenant, origin, sink, until from cooldown where tenant = any (${each(({ tenant }) => tenant)}::text[])
-      and origin = any (${each(({ origin }) => origin)}::text[]) and sink = any (${each(({ sink }) => sink)}::text[])`;
-  const keyOf = ({ tenant, origin, sink }: Pair) => JSON.stringify([tenant, origin, sink]);
-  const untils = new Map(cooldowns.map((row) => [keyOf(row), row.until]));
+  const each = (member: (question: Question) => string) => [...new Set(questions.map(member))];
   const rows = questions.map((question) => ({
     id: question.id,
     tenant: question.tenant,
     origin: question.origin,
     sink: question.sink,
-    sinkhost: new URL(question.sink).hostname,
+    sinkhost: hostOf(question.sink),
     subscription: question.subscription,
     generation: question.generation,
     reason: question.reason,
     startedby: question.startedBy,
     requestedrate: question.requestedRate,
     traceparent: question.traceparent,
-    dueat: untils.get(keyOf(question)),
+    ...(moves?.get(question.id) ?? { state: 'due', attempts: 0 }),
   }));
+  // A query of its own looks up the cool-downs: Citus cannot insert a join of rows and values.
   await sql.$executeRaw`
+    with cooling as materialized (
+      select tenant, origin, sink, until from cooldown where tenant = any (${each(({ tenant }) => tenant)}::text[])
+        and origin = any (${each(({ origin }) => origin)}::text[]) and sink = any (${each(({ sink }) => sink)}::text[])
+    )
     insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
-      traceparent, state, dueat)
-    select id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate, traceparent, 'due',
+      traceparent, state, verdict, attempts, lease, leaseduntil, dueat)
+    select q.id, q.tenant, q.origin, q.sink, q.sinkhost, q.subscription, q.generation, q.reason, q.startedby, q.requestedrate,
+      q.traceparent, q.state, q.verdict, q.attempts, q.lease, q.leaseduntil,
       -- A column of milliseconds would round up.
-      greatest(date_trunc('milliseconds', now()), dueat)
-    from ${recordset('handshake', rows)} q`;
+      greatest(date_trunc('milliseconds', now()), q.dueat, cooling.until)
+    from ${recordset('handshake', rows)} q
+    left join cooling on cooling.tenant = q.tenant and cooling.origin = q.origin and cooling.sink = q.sink`;
 }
+
+/** The host of a sink, as its handshakes have it. */
+export const hostOf = (sink: string) => new URL(sink).hostname;
 
 function claimOf(row: ClaimCandidate, lease: string): Claim {
   return {

@@ -5,7 +5,7 @@ import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '.
 import type { Origin } from '../../consent/origin.js';
 import { originOf } from '../origins/columns.js';
 import { createBatcher } from '../storage/batch.js';
-import { type Database, type Sql, databaseTime, service, type Transaction } from '../storage/database.js';
+import { type Database, type Sql, service, type Transaction } from '../storage/database.js';
 import { recordsetOfPairs, updateRows } from '../storage/rows.js';
 import { Prisma, type grant as GrantRow, type origin as OriginRow } from '../storage/generated/client.js';
 import { answerColumns } from './attempt.js';
@@ -49,18 +49,21 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
 
   async function settleAll(tx: Transaction, answered: readonly AttemptReply[]): Promise<Settled[]> {
     const { sql } = tx;
-    const judged = await judgeAll(sql, answered);
+    const facts = await readFacts(sql, answered);
+    const judged = judgeAll(facts.origins, answered);
     const cooldowns = judged.flatMap(({ claim, judgement }) => {
       const ms = cooldownAfter(judgement);
-      return ms === undefined ? [] : [{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, ms }];
+      // Nearly no webhook had one before, and then there is none to end.
+      if (ms === undefined || (ms === 0 && !facts.cooling.has(claim.id))) return [];
+      return [{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, ms }];
     });
     await lockPairs(
       sql,
       cooldowns.filter(({ ms }) => ms > 0),
     );
-    await recordAnswers(sql, judged);
-    const now = await databaseTime(sql);
-    const planned = (await judgedWith(sql, judged)).map((each) => ({ ...each, move: nextMove(each, now, retries) }));
+    const { now } = facts;
+    const [, known] = await Promise.all([recordAnswers(sql, judged), judgedWith(sql, judged, facts)]);
+    const planned = known.map((each) => ({ ...each, move: nextMove(each, now, retries) }));
     const isOurs = await moveHandshakes(sql, planned, now);
     // Even if another process owns the handshake by now: the webhook returned it.
     await recordCooldowns(sql, cooldowns, now);
@@ -111,10 +114,38 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
   }
 }
 
-async function judgeAll(sql: Sql, answered: readonly AttemptReply[]): Promise<JudgedReply[]> {
+interface Facts {
+  /** By the database's clock. */
+  now: Date;
+  origins: Origin[];
+  /** Handshakes whose webhook cools down, by id. */
+  cooling: ReadonlySet<string>;
+  /** Whether any block could stop one of them. */
+  hasBlocks: boolean;
+}
+
+/** What judging a batch depends on. */
+async function readFacts(sql: Sql, answered: readonly AttemptReply[]): Promise<Facts> {
   const names = [...new Set(answered.map(({ claim }) => claim.origin))];
-  const rows = await sql.$queryRaw<OriginRow[]>`select * from origin where name = any (${names}::text[])`;
-  const origins = rows.map(originOf);
+  const ids = answered.map(({ claim }) => claim.id);
+  const rows = await sql.$queryRaw<Array<OriginRow & { now: number; cooling: string[]; hasblocks: boolean }>>`
+    select o.*, t.now, exists (select from block b where b.tenant in (o.tenant, '*')) as hasblocks,
+      array(
+        select h.id::text from handshake h
+        join cooldown c on c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink
+        where h.id = any (${ids}::uuid[]) and h.origin = o.name) as cooling
+    from (select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now) t
+    left join origin o on o.name = any (${names}::text[])`;
+  const known = rows.filter(({ name }) => name !== null);
+  return {
+    now: new Date(rows[0]?.now ?? NaN),
+    origins: known.map(originOf),
+    cooling: new Set(known.flatMap(({ cooling }) => cooling)),
+    hasBlocks: known.some(({ hasblocks }) => hasblocks),
+  };
+}
+
+function judgeAll(origins: readonly Origin[], answered: readonly AttemptReply[]): JudgedReply[] {
   return answered.map((each) => {
     const { claim, reply } = each;
     const origin = origins.find(({ name, tenant }) => name === claim.origin && tenant === claim.tenant);
@@ -139,11 +170,15 @@ async function recordAnswers(sql: Sql, judged: readonly JudgedReply[]): Promise<
 }
 
 /** Adds what decides the move after a response without consent; drops those whose origin was removed. */
-async function judgedWith(sql: Sql, judged: readonly JudgedReply[]): Promise<JudgedAttempt[]> {
+async function judgedWith(
+  sql: Sql,
+  judged: readonly JudgedReply[],
+  { hasBlocks }: Facts,
+): Promise<Array<JudgedAttempt & { origin: Origin }>> {
   const without = judged.filter(({ judgement: { kind } }) => kind !== 'granted' && kind !== 'retired');
   const attempts = await readAttempts(sql, without);
   const grants = await readRenewed(sql, without);
-  const blocked = await readBlocked(sql, judged);
+  const blocked = hasBlocks ? await readBlocked(sql, judged) : new Set<string>();
   return judged.flatMap(({ origin, ...each }) => {
     if (origin === undefined) return [];
     const { failures = 0, callbackUntil, silentVerdict } = attempts.get(each.claim.id) ?? {};

@@ -1,8 +1,10 @@
 import { blockedError, findBlocks } from '../blocks/find-blocks.js';
 import { RegistryError } from '../../base/errors.js';
+import { keyOfPair } from '../../consent/grant.js';
+import { revokedAmong } from '../grants/read.js';
 import { lockPairs } from '../grants/write.js';
-import type { Adopt, Question } from '../../consent/handshake.js';
-import { enqueue, type Queue } from '../handshake/queue.js';
+import type { Adopt } from '../../consent/handshake.js';
+import { hostOf, type Queue } from '../handshake/queue.js';
 import type { Principal } from '../../base/contract/principal.js';
 import type { Origin } from '../../consent/origin.js';
 import { createBatcher } from '../storage/batch.js';
@@ -46,7 +48,7 @@ export interface Registered extends Written {
 export interface RegisterSettings {
   database: Database;
   vault: CredentialVault;
-  queue: Pick<Queue, 'claimIn'>;
+  queue: Pick<Queue, 'enter'>;
   adopt: Adopt;
   quotaError: QuotaError;
   prices: PriceLimits;
@@ -112,10 +114,7 @@ export function createRegister(settings: RegisterSettings): Register {
       results.set(id, isError ? earlier : { id: earlier, handshake: undefined, replayed: true });
     }
     const created = fit.filter(({ id }) => !results.has(id));
-    const questions = await create(tx, created, vault);
-    const awaited = new Set(created.filter(({ isAwaited }) => isAwaited).map(({ id }) => id));
-    const asked = questions.filter(({ subscription }) => awaited.has(subscription)).map(({ id }) => id);
-    const { begun } = await queue.claimIn(tx.sql, places, asked);
+    const { questions, begun } = await create(tx, created, places);
     const handshakes = new Map(questions.map(({ id, subscription }) => [subscription, id]));
     for (const { id } of created) results.set(id, { id, handshake: handshakes.get(id), replayed: false });
     return { begun, result: registrations.map(({ id }) => results.get(id) as Registered | RegistryError) };
@@ -132,6 +131,35 @@ export function createRegister(settings: RegisterSettings): Register {
     const error = quotaError(caller.principal.tenant) ?? lint(origin, requested.definition);
     return error ?? refuseUnallowed(origin, caller.principal, requested.definition) ?? origin;
   }
+
+  /** Writes subscriptions and their handshakes. None starts for a draft, or if an admin revoked the grant. */
+  async function create(tx: Transaction, accepted: readonly Accepted[], places: number) {
+    if (accepted.length === 0) return { questions: [], begun: [] };
+    const { sql } = tx;
+    const pairs = accepted.map(({ origin, requested }) => ({ origin: origin.name, sink: requested.definition.sink }));
+    await lockPairs(sql, pairs);
+    const revoked = await revokedAmong(sql, pairs);
+    const rows = await subscriptionRows(sql, accepted);
+    const questions = accepted.map(questionOf).filter((each) => !revoked.has(keyOfPair(each)) && !each.isDraft);
+    // Sent together: neither needs the result of the other.
+    const [, begun] = await Promise.all([
+      sql.$executeRaw`${insertRows('subscription', rows)}`,
+      queue.enter(sql, questions, places),
+    ]);
+    for (const { id, caller, origin, requested, sealed } of accepted) {
+      const { sink } = requested.definition;
+      const after = { ...requested.definition, origin: origin.name, credential: sealed?.info };
+      const suspension = requested.isSuspended ? { by: 'subscriber' as const, reason: undefined } : undefined;
+      const changed = {
+        ...changedSubscription(vault, { id, tenant: origin.tenant }, undefined, after),
+        ...changedSuspension(undefined, suspension),
+      };
+      tx.audit(caller.actor, 'subscription.created', `subscription:${id}`, { origin: origin.name, sink, changed });
+      const whose = { subscription: id, subscriber: caller.principal.subscriber };
+      tx.change({ kind: 'subscription.created', tenant: origin.tenant, origin: origin.name, sink, ...whose });
+    }
+    return { questions, begun };
+  }
 }
 
 function pricedOf({ id, origin, caller, requested: { definition } }: Accepted) {
@@ -146,59 +174,30 @@ function askedOriginOf({ caller, requested }: Registration) {
   return { tenant: caller.principal.tenant, name: requested.origin };
 }
 
-/** Writes subscriptions and their handshakes. None starts for a draft, or if an admin revoked the grant. */
-async function create(
-  tx: Transaction,
-  accepted: readonly Accepted[],
-  vault: CredentialVault,
-): Promise<Array<Question & { subscription: string }>> {
-  if (accepted.length === 0) return [];
-  const { sql } = tx;
-  const pairs = accepted.map(({ origin, requested }) => ({ origin: origin.name, sink: requested.definition.sink }));
-  await lockPairs(sql, pairs);
-  await insertSubscriptions(sql, accepted);
-  const revoked = await sql.$queryRaw<Array<{ id: string }>>`
-    select s.id from subscription s join "grant" g on g.origin = s.origin and g.sink = s.sink
-    where s.id = any (${accepted.map(({ id }) => id)}::uuid[]) and g.state = 'revoked'`;
-  const isRevoked = new Set(revoked.map(({ id }) => id));
-  const asking = accepted.filter(({ id, requested }) => !isRevoked.has(id) && !requested.isSuspended);
-  const questions = asking.map(questionOf);
-  await enqueue(sql, questions);
-  for (const { id, caller, origin, requested, sealed } of accepted) {
-    const { sink } = requested.definition;
-    const after = { ...requested.definition, origin: origin.name, credential: sealed?.info };
-    const suspension = requested.isSuspended ? { by: 'subscriber' as const, reason: undefined } : undefined;
-    const changed = {
-      ...changedSubscription(vault, { id, tenant: origin.tenant }, undefined, after),
-      ...changedSuspension(undefined, suspension),
-    };
-    tx.audit(caller.actor, 'subscription.created', `subscription:${id}`, { origin: origin.name, sink, changed });
-    const whose = { subscription: id, subscriber: caller.principal.subscriber };
-    tx.change({ kind: 'subscription.created', tenant: origin.tenant, origin: origin.name, sink, ...whose });
-  }
-  return questions;
-}
-
-function questionOf({ id, caller, requested, origin }: Accepted) {
-  const { sink, requestedRate } = requested.definition;
+function questionOf({ id, caller, requested, origin, isAwaited }: Accepted) {
+  const { sink, requestedRate, callback } = requested.definition;
   return {
     id: uuidv7(),
     tenant: origin.tenant,
     origin: origin.name,
     sink,
+    sinkHost: hostOf(sink),
     subscription: id,
     generation: 1,
     reason: 'registration' as const,
     startedBy: caller.actor.name,
     requestedRate: requestedRate ?? origin.requestedRate,
     traceparent: caller.actor.traceparent,
+    isDraft: requested.isSuspended,
+    isAwaited,
+    offersCallback: origin.callback !== 'never' && callback !== 'never',
   };
 }
 
-async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Promise<void> {
+async function subscriptionRows(sql: Sql, accepted: readonly Accepted[]) {
   const needsTime = accepted.some(({ sealed, requested }) => sealed || requested.isSuspended);
   const setAt = needsTime ? (await databaseTime(sql)).toISOString() : '';
-  const rows = accepted.map(({ id, caller, requested, origin, sealed }) => {
+  return accepted.map(({ id, caller, requested, origin, sealed }) => {
     return {
       id,
       tenant: origin.tenant,
@@ -211,5 +210,4 @@ async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Pro
       ...definitionMembers.write(requested.definition),
     };
   });
-  await sql.$executeRaw`${insertRows('subscription', rows)}`;
 }
