@@ -50,7 +50,7 @@ export const used = {
 /**
  * Of a thousand subscriptions, 50 belong to the small tenants and have a live grant; 900 are of one tenant and have a
  * live grant; the rest were refused, are unreachable, retired, expired, waiting or suspended. Each was asked once in the
- * last 60 days; grants were renewed since then. Nothing is due within the next twelve hours. The same for a size, by SQL
+ * last 60 days; grants were renewed since then. One of twenty subscriptions has an end. Nothing is due within the next twelve hours. The same for a size, by SQL
  * alone: a million takes about two minutes.
  */
 export async function fillUsed(url, size, onStep = () => undefined) {
@@ -124,11 +124,12 @@ const made = (size) => `
 
 const insertSubscriptions = `
   insert into subscription (id, tenant, subscriber, origin, sink, protocol, source, types, filters, suspendedat, suspendedby,
-    createdat, updatedat)
+    endsat, createdat, updatedat)
   select id, tenant, subscriber, origin, sink, 'HTTP', 'urn:example:system:' || n % 10000,
     array['com.example.case' || n % 50000 || '.changed.v1'],
     case when n % 4 = 0 then jsonb_build_array(jsonb_build_object('prefix', jsonb_build_object('subject', n / 10 || '/'))) end,
-    case when become = 'suspended' then now() end, case when become = 'suspended' then 'subscriber' end, at, at
+    case when become = 'suspended' then now() end, case when become = 'suspended' then 'subscriber' end,
+    case when n % 20 = 0 then at + interval '1 year' end, at, at
   from made`;
 
 const insertHandshakes = `
