@@ -61,6 +61,8 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
 
   const sweeping: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   const forgetting: Interval = { ms: hourMs, firstMs: 0 };
+  // These read all rows that are old enough, of which most may have to stay.
+  const reviewing: Interval = { ms: 24 * hourMs, firstMs: 0 };
   const { days, auditDays, feedHours } = config.retention;
   const tasks: Task[] = [
     { name: 'end subscriptions', every: sweeping, run: untilDone(500, recordEnds) },
@@ -76,10 +78,10 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
     { name: 'delete rate windows', every: forgetting, run: () => forgetRateWindows(query) },
     { name: 'delete cool-downs', every: forgetting, run: () => forgetCooldowns(query) },
     { name: 'delete audit records', every: forgetting, run: () => forgetAudits(query, auditDays) },
-    { name: 'delete handshakes', every: forgetting, run: () => forgetHandshakes(query, days) },
-    { name: 'delete grants', every: forgetting, run: () => forgetGrants({ ...database, query }, days) },
     { name: 'delete leases', every: forgetting, run: () => forgetLeases(query) },
-    { name: 'delete statistics', every: forgetting, run: () => forgetStatistics(query) },
+    { name: 'delete handshakes', every: reviewing, run: () => forgetHandshakes(query, days) },
+    { name: 'delete grants', every: reviewing, run: () => forgetGrants({ ...database, query }, days) },
+    { name: 'delete statistics', every: reviewing, run: () => forgetStatistics(query) },
     { name: 'write statistics', every: { ms: flushMs, firstMs: flushMs }, run: () => counter.flush() },
     { name: 'vacuum', every: { ms: tidyMs, firstMs: tidyMs }, run: database.tidy },
     // Not at startup: during a rolling restart, the other processes do not have a new key yet.
@@ -100,7 +102,10 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
 
   return {
     sweep: () => runAll(sweeping),
-    forget: () => runAll(forgetting),
+    async forget() {
+      await runAll(forgetting);
+      await runAll(reviewing);
+    },
     run(signal) {
       const intervals = [...new Set(tasks.map(({ every }) => every))];
       const logged = () => undefined;
