@@ -250,7 +250,9 @@ create table change (
   constraint change_pkey primary key (position)
 );
 create index change_tenant_position_idx on change (tenant, position);
-create index change_origin_position_idx on change (origin, position);
+-- With the tenant, although an origin has only one: otherwise Postgres may read all changes of the tenant for the few of an
+-- origin.
+create index change_tenant_origin_position_idx on change (tenant, origin, position);
 
 -- One row: which history the positions belong to, what protects cursors, and up to where the log was forgotten.
 create table feed_state (
