@@ -4,9 +4,9 @@ import type { Verdict } from './verdicts.js';
  * One exchange with one sink for one origin (webhook specification, section 4). Its row is the queue. A process that
  * works on it has claimed it, and every transition is one statement that applies only in its state and under its claim.
  *
- *   due        to be sent at `dueat`: new, or retried after a failure that may pass; not while the subscription (for a
- *              renewal: every subscription of the pair) is suspended, nor under a block
- *   asking     claimed by a process until `leaseduntil`; after that any process may claim it (the owner died)
+ *   due        to be sent at `dueat`: new, or retried after a failure that may pass; without a time while the subscription
+ *              (for a renewal: every subscription of the pair) is suspended, or under a block
+ *   asking     claimed by a process until `leaseduntil`; after that it is due again (the owner died)
  *   waiting    the response gave no consent, and the callback can still be called until `waitinguntil`
  *   granted    the response or the callback gave consent
  *   refused    the response refused, the callback expired, or the owner refused on the page of the callback
@@ -15,7 +15,8 @@ import type { Verdict } from './verdicts.js';
  *   cancelled  no longer needed: another sink, origin or rate, a deletion, a revocation, a newer consent
  *
  *   due -> asking                          a worker claims it
- *   asking -> due                          transport failure, 429, 5xx; held by a budget; handed back at a stop;
+ *   asking -> due                          transport failure, 429, 5xx; held by a budget; handed back at a stop; its
+ *                                          process died;
  *                                          no WebHook header at all: retried immediately without the callback;
  *                                          for a renewal, any response that is neither consent nor a clear refusal
  *   asking -> waiting | granted | refused | retired | unreachable

@@ -54,7 +54,12 @@ export async function measureClaims(url, size, onStep) {
           [count - written, written],
         );
         written = count;
-        await client.query('analyze handshake');
+        await client.query(
+          `insert into handshake_lane (tenant, sinkhost, nextat)
+           select tenant, sinkhost, min(dueat) from handshake where state = 'due' group by 1, 2
+           on conflict (tenant, sinkhost) do nothing`,
+        );
+        await client.query('analyze handshake, handshake_lane');
         const measured = await timeClaims(database, queue);
         first ??= measured.ms;
         rows.push({ backlog, due: count, ...measured, ratio: round2(measured.ms / first) });
@@ -63,7 +68,8 @@ export async function measureClaims(url, size, onStep) {
         );
       }
       await client.query(`delete from handshake where startedby = '${mark}'`);
-      await client.query('vacuum analyze handshake');
+      await client.query('delete from handshake_lane');
+      await client.query('vacuum analyze handshake, handshake_lane');
     }
   } finally {
     await client.end();

@@ -14,6 +14,22 @@ export async function passCooldowns({ sql }: Registry): Promise<void> {
 export async function passDelays(registry: Registry): Promise<void> {
   await passCooldowns(registry);
   await registry.sql(`update handshake set dueat = now() - interval '1 millisecond' where state = 'due'`);
+  await passTurns(registry);
+}
+
+/** Makes it the turn of all lanes in which something is due by now. */
+export async function passTurns({ sql }: Registry): Promise<void> {
+  await sql(
+    `insert into handshake_lane (tenant, sinkhost, nextat)
+     select tenant, sinkhost, min(dueat) from handshake where state = 'due' and dueat is not null group by 1, 2
+     on conflict (tenant, sinkhost) do update set nextat = excluded.nextat, helduntil = null`,
+  );
+}
+
+/** Ends the minute of all budgets of handshakes. */
+export async function passBudgets(registry: Registry): Promise<void> {
+  await registry.sql('update rate_window set until = now(), fulluntil = null');
+  await passTurns(registry);
 }
 
 /** Expires all callback keys so far, and ends the wait for them. */

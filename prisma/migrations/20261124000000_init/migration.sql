@@ -140,13 +140,28 @@ create index handshake_tenant_sinkhost_id_idx on handshake (tenant, sinkhost, id
 create index handshake_state_idx on handshake (tenant, state, id) where state not in ('granted', 'cancelled');
 create index handshake_verdict_idx on handshake (tenant, verdict, id)
   where verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy');
-create index handshake_open_idx on handshake (dueat) where state in ('due', 'asking', 'waiting');
+-- A lane, from its oldest handshake. Those without a time are parked (src/registry/handshake/lane.ts).
+create index handshake_due_idx on handshake (tenant, sinkhost, dueat, id) where state = 'due';
+create index handshake_parked_idx on handshake (id) where state = 'due' and dueat is null;
+create index handshake_waiting_idx on handshake (waitinguntil) where state = 'waiting';
 -- Who is being asked: few rows, counted for every place that is given.
 create index handshake_asking_idx on handshake (tenant, sinkhost) where state = 'asking';
 -- Nobody is asked twice at the same time: one open question for a subscription, one open renewal for a pair.
 create unique index handshake_subscription_open_key on handshake (subscription) where state in ('due', 'asking');
 create unique index handshake_renewal_open_key on handshake (origin, sink)
   where reason = 'renewal' and state in ('due', 'asking', 'waiting');
+
+-- The due handshakes of one tenant for one host wait in a lane; `nextat` is when it is the lane's turn. Until `helduntil`, a
+-- budget of the host or its domain is used up. Every due handshake that is not parked has a lane
+-- (src/registry/handshake/lane.ts).
+create table handshake_lane (
+  tenant text not null,
+  sinkhost text not null,
+  nextat timestamptz(3) not null,
+  helduntil timestamptz(3),
+  constraint handshake_lane_pkey primary key (tenant, sinkhost)
+) with (fillfactor = 50);
+create index handshake_lane_turn_idx on handshake_lane (tenant, nextat, sinkhost);
 
 -- One OPTIONS request. Every attempt is written twice: room for the second time beside the first.
 create table attempt (
@@ -176,12 +191,13 @@ create table cooldown (
   constraint cooldown_pkey primary key (tenant, origin, sink)
 );
 
--- How many handshakes a tenant, host, domain or network got lately, by slices of time; of no use after `until`
--- (src/registry/handshake/rate-window.ts).
+-- How many handshakes a tenant, host, domain or network got lately, by slices of time; of no use after `until`. Until
+-- `fulluntil`, it gets no more (src/registry/handshake/rate-window.ts).
 create table rate_window (
   key text not null,
   taken jsonb not null,
   until timestamptz(3) not null,
+  fulluntil timestamptz(3),
   constraint rate_window_pkey primary key (key)
 ) with (fillfactor = 50);
 
@@ -485,6 +501,12 @@ select g.tenant, g.origin, g.sink, g.allowedrate, g.helduntil,
   ) as denial
 from "grant" g;
 
+-- Until when the due handshakes of a lane wait for a budget: of their host, its domain, or their tenant.
+create view lane_hold as
+select l.tenant, l.sinkhost, greatest(l.helduntil, w.fulluntil) as until
+from handshake_lane l left join rate_window w on w.key = 'tenant:' || l.tenant
+where greatest(l.helduntil, w.fulluntil) > now();
+
 -- Where a subscription stands, derived from its own state, the grant of its pair and its latest handshake. A renewal
 -- belongs to the pair, not to one subscription, and counts for all of them. What was said of an earlier sink or origin
 -- counts no longer. A webhook that answered a delivery with 410 is retired, until a handshake says something else. A
@@ -511,9 +533,9 @@ from (
     h.id as handshake,
     h.state as handshakestate,
     h.reason as handshakereason,
-    h.verdict,
+    case when hold.until is null then h.verdict else 'held_by_budget' end as verdict,
     h.attempts,
-    h.dueat,
+    coalesce(hold.until, h.dueat) as dueat,
     h.waitinguntil,
     h.rejectedcallback,
     a.answerheaders,
@@ -555,6 +577,8 @@ from (
     ) latest
     order by createdat desc, id desc limit 1
   ) h on true
+  left join lane_hold hold
+    on h.state = 'due' and h.dueat <= now() and hold.tenant = h.tenant and hold.sinkhost = h.sinkhost
   left join attempt a on a.handshake = h.id and a.number = h.attempts
   left join lateral (
     select jsonb_build_object('kind', kind, 'value', value, 'reason', reason, 'endsat', endsat) as block from block

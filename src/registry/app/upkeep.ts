@@ -4,9 +4,11 @@ import type { Context } from '../context.js';
 import { forgetLeases } from '../deliveries/retention.js';
 import { forgetGrants, noteExpiries } from '../grants/retention.js';
 import { forgetCooldowns, forgetHandshakes, forgetRateWindows } from '../handshake/retention.js';
+import { unpark } from '../handshake/lane.js';
 import { endOvertaken, refuseUncalled, renewDue } from '../handshake/sweep.js';
 import { flushMs } from '../statistics/counter.js';
 import { forgetStatistics } from '../statistics/retention.js';
+import { beforeAllIds } from '../../base/files/ids.js';
 import { forgetKeys } from '../storage/retention.js';
 import type { Query, Transaction } from '../storage/database.js';
 import { recordEnds, forgetEnded, forgetPreviousCredentials } from '../subscriptions/retention.js';
@@ -59,6 +61,13 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
     if (unopened > 0) log.error({ credentials: unopened, subscription: example }, 'no key decrypts these credentials');
   }
 
+  let parkedAfter = beforeAllIds;
+  /** A page at a time: a block may have parked many. */
+  async function unparkNext(): Promise<void> {
+    const last = await database.write(({ sql }) => unpark(sql, parkedAfter, 500));
+    parkedAfter = last ?? beforeAllIds;
+  }
+
   const sweeping: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   const forgetting: Interval = { ms: hourMs, firstMs: 0 };
   // These read all rows that are old enough, of which most may have to stay.
@@ -69,6 +78,7 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
     { name: 'lift blocks', every: sweeping, run: createBlockStore(database).liftEnded },
     { name: 'end callbacks', every: sweeping, run: untilDone(100, refuseUncalled) },
     { name: 'end overtaken renewals', every: sweeping, run: untilDone(100, endOvertaken) },
+    { name: 'find parked handshakes that are wanted', every: sweeping, run: unparkNext },
     { name: 'renew grants', every: sweeping, run: untilDone(100, renewDue) },
     { name: 'report expiry of grants', every: sweeping, run: untilDone(100, noteExpiries) },
     { name: 'delete ended subscriptions', every: forgetting, run: () => forgetEnded(query, days) },

@@ -1,7 +1,8 @@
 import { keyOfPair } from '../../consent/grant.js';
 import type { Question } from '../../consent/handshake.js';
 import type { Sql } from '../storage/database.js';
-import { inFlight, type Places } from './choose.js';
+import { busyLanes, InFlight, type Places } from './in-flight.js';
+import { keyOfLane } from './lane.js';
 
 /** A question that is not stored yet. */
 export interface NewQuestion extends Question {
@@ -25,18 +26,18 @@ export interface ChosenNew {
 interface Room {
   now: number;
   startedat: number;
-  busy: Array<{ sinkhost: string; tenant: string; count: number }>;
+  busy: ConstructorParameters<typeof InFlight>[1];
   cooling: string[];
   networks: Array<{ tenant: string; value: string }>;
 }
 
 /**
- * Chooses among questions that are about to be stored, with the same limits as `choose`. Call it under the lock on claims
+ * Chooses among questions that are about to be stored, with the same limits as other claims. Call it under the lock on claims
  * and on their pairs, for subscriptions that want events and are not blocked.
  */
 export async function chooseNew(
   sql: Sql,
-  { perHost, perTenant }: Places,
+  places: Places,
   limit: number,
   questions: readonly NewQuestion[],
 ): Promise<ChosenNew> {
@@ -45,7 +46,7 @@ export async function chooseNew(
   const [room] = await sql.$queryRaw<Room[]>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now,
       floor(extract(epoch from now()) * 1000)::float8 as startedat,
-      (select coalesce(jsonb_agg(b), '[]') from (${inFlight}) b) as busy,
+      (select coalesce(jsonb_agg(b), '[]') from (${busyLanes}) b) as busy,
       array(
         select c.origin || ' ' || c.sink from cooldown c where c.tenant = any (${tenants}::text[])
           and c.origin = any (${each(({ origin }) => origin)}::text[]) and c.sink = any (${each(({ sink }) => sink)}::text[])
@@ -54,26 +55,24 @@ export async function chooseNew(
         where b.tenant = any (${[...tenants, '*']}::text[]) and b.kind = 'network') as networks`;
   if (room === undefined) throw new Error('This query returns one row.');
   const cooling = new Set(room.cooling);
-  const [atHost, ofTenant] = [new Counter(), new Counter()];
-  for (const { sinkhost, tenant, count } of room.busy) {
-    atHost.add(sinkhost, count);
-    ofTenant.add(tenant, count);
-  }
-  const turns = new Counter();
+  const inFlight = new InFlight(places, room.busy);
+  const turns = new Map<string, number>();
   const inTurn = questions
     .filter((question) => question.isAwaited && !cooling.has(keyOfPair(question)))
     // Tenants take turns at a host.
-    .map((question) => ({ question, turn: turns.add(`${question.tenant} ${question.sinkHost}`, 1) }))
+    .map((question) => {
+      const lane = keyOfLane({ tenant: question.tenant, sinkhost: question.sinkHost });
+      const turn = (turns.get(lane) ?? 0) + 1;
+      turns.set(lane, turn);
+      return { question, turn };
+    })
     .sort((one, other) => one.turn - other.turn)
     .map(({ question }) => question);
   const chosen: NewQuestion[] = [];
   for (const question of inTurn) {
     const { sinkHost, tenant } = question;
     if (chosen.length === limit) break;
-    if (atHost.of(sinkHost) >= perHost || ofTenant.of(tenant) >= perTenant) continue;
-    atHost.add(sinkHost, 1);
-    ofTenant.add(tenant, 1);
-    chosen.push(question);
+    if (inFlight.take({ tenant, sinkhost: sinkHost })) chosen.push(question);
   }
   return {
     chosen,
@@ -82,18 +81,4 @@ export async function chooseNew(
     blockedNetworks: (tenant) =>
       room.networks.filter((block) => [tenant, '*'].includes(block.tenant)).map(({ value }) => value),
   };
-}
-
-class Counter {
-  readonly #counts = new Map<string, number>();
-
-  of(key: string): number {
-    return this.#counts.get(key) ?? 0;
-  }
-
-  add(key: string, count: number): number {
-    const sum = this.of(key) + count;
-    this.#counts.set(key, sum);
-    return sum;
-  }
 }

@@ -2,7 +2,8 @@ import { keyOfPair, type Pair } from '../../consent/grant.js';
 import { Prisma } from '../storage/generated/client.js';
 import { openStatesSql } from '../storage/rows.js';
 import { type Sql, databaseTime, halfWay } from '../storage/database.js';
-import { isOpen } from './choose.js';
+import { openLanes, type Lane } from './lane.js';
+import { isOpen } from './wanted.js';
 
 // Ends handshakes that are no longer needed, in the transaction of the change that makes them so.
 
@@ -46,10 +47,12 @@ export async function closeUnwantedRenewal(
     Prisma.sql`${renewal} and h.state in ${openStatesSql} and (h.state <> 'due' or h.attempts > 0)
       and ${isUnwanted(Prisma.sql`h.requestedrate`)}`,
   );
-  await sql.$executeRaw`
+  const postponed = await sql.$queryRaw<Array<Lane & { dueat: Date }>>`
     update handshake h set dueat = greatest(h.dueat, ${halfWay(await databaseTime(sql), Prisma.sql`g.expiresat`)}) from "grant" g
     where ${renewal} and h.state = 'due' and g.origin = h.origin and g.sink = h.sink and g.state = 'live'
-      and g.expiresat > now() and ${isUnwanted(Prisma.sql`g.requestedrate`)}`;
+      and g.expiresat > now() and ${isUnwanted(Prisma.sql`g.requestedrate`)}
+    returning h.tenant, h.sinkhost, h.dueat`;
+  await openLanes(sql, postponed);
 }
 
 /** The same for all handshakes of a pair, renewals among them. */

@@ -14,6 +14,7 @@ import {
 } from '../storage/search.js';
 import type { HandshakeReason, HandshakeState } from '../../consent/handshake.js';
 import type { Verdict } from '../../consent/verdicts.js';
+import { heldUntil } from './lane.js';
 
 export interface HandshakeQuery extends PairQuery {
   tenant: string;
@@ -81,7 +82,9 @@ export function handshakeSearch(query: HandshakeQuery): SearchPlan {
     })),
     verdict === undefined || granting.includes(verdict)
       ? undefined
-      : handshakesWithVerdict(Prisma.sql`t`, tenant, verdict),
+      : verdict === 'held_by_budget'
+        ? handshakesInState(Prisma.sql`t`, tenant, 'due')
+        : handshakesWithVerdict(Prisma.sql`t`, tenant, verdict),
     state === undefined || state === 'granted' || state === 'cancelled'
       ? undefined
       : handshakesInState(Prisma.sql`t`, tenant, state),
@@ -98,7 +101,11 @@ export function handshakeSearch(query: HandshakeQuery): SearchPlan {
       given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
       given(sinkcontains, sinkContains),
       given(state, (value) => Prisma.sql`t.state = ${value}`),
-      given(verdict, (value) => Prisma.sql`t.verdict = ${value}`),
+      given(
+        verdict,
+        (value) => Prisma.sql`
+          case when ${heldUntil(Prisma.sql`t`)} is null then t.verdict else 'held_by_budget' end = ${value}`,
+      ),
       given(reason, (value) => Prisma.sql`t.reason = ${value}`),
       createdWithin(createdsince, createduntil),
       given(subscriber, (name) => belongsTo(tenant, name)),

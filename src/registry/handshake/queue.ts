@@ -3,13 +3,16 @@ import type { handshake as HandshakeRow } from '../storage/generated/client.js';
 import { type Database, type Sql, databaseTime, lockRegistry } from '../storage/database.js';
 import { bytesAsText, insertRows, recordset, updateRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
-import { choose, isWanted, lagSeconds, type ClaimCandidate, type Places } from './choose.js';
+import { chooseAmong, chooseNext, lagSeconds, type ClaimCandidate } from './choose.js';
 import { chooseNew, type NewQuestion } from './choose-new.js';
 import { cooldownOf } from './cooldown.js';
+import type { Places } from './in-flight.js';
+import { moveLanes, openLanes, parkUnwanted, type Lane } from './lane.js';
 import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from '../../consent/handshake.js';
 import type { RateWindows } from './rate-window.js';
+import { isWanted } from './wanted.js';
 
-/** `held` were postponed, so that others may be next. */
+/** `held` counts what was postponed, moved or parked, so that others may be next: another claim may find more. */
 interface Claimed {
   begun: Begun[];
   held: number;
@@ -54,30 +57,58 @@ export class Queue {
   }
 
   /**
-   * due -> asking: claims due handshakes, and those whose owner died, and begins an attempt for each. Those over the
-   * limit of a rate window are postponed. `only` restricts the claim to these ids.
+   * due -> asking: claims the next due handshakes, and those whose owner died, and begins an attempt for each. `only` restricts
+   * the claim to these ids; of them, those over the limit of a rate window are postponed.
    */
   async claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed> {
     if (limit <= 0 || only?.length === 0) return { begun: [], held: 0 };
     // One claim at a time, so that the count in flight for a host and a tenant is right across all processes.
     await lockRegistry(sql, 'claims');
-    const rows = await choose(sql, this.#settings.inFlight, limit, only);
+    return only === undefined ? this.#claimNext(sql, limit) : this.#claimAmong(sql, limit, only);
+  }
+
+  async #claimNext(sql: Sql, limit: number): Promise<Claimed> {
+    const choice = await chooseNext(sql, this.#settings.rateWindows, this.#settings.inFlight, limit);
+    if (choice === undefined) return { begun: [], held: 0 };
+    const { now, rows, budgets, moved, unwanted } = choice;
+    await budgets.write(sql);
+    const begun = await this.#begin(sql, rows, new Map(), now);
+    const parked = unwanted.length === 0 ? 0 : await parkUnwanted(sql, unwanted);
+    return { begun, held: parked + (await moveLanes(sql, moved)) };
+  }
+
+  async #claimAmong(sql: Sql, limit: number, only: readonly string[]): Promise<Claimed> {
+    const { rows, now } = await chooseAmong(sql, this.#settings.inFlight, limit, only);
     if (rows.length === 0) return { begun: [], held: 0 };
     const questions = rows.map(({ id, tenant, sinkhost }) => ({ id, tenant, sinkHost: sinkhost }));
-    const now = (await databaseTime(sql)).getTime();
     const held = await this.#settings.rateWindows.admit(sql, questions, now);
+    return { begun: await this.#begin(sql, rows, held, now), held: held.size };
+  }
+
+  /** due -> asking, with a new attempt for each; those that are held are postponed by milliseconds. */
+  async #begin(
+    sql: Sql,
+    rows: readonly ClaimCandidate[],
+    held: ReadonlyMap<string, number>,
+    now: number,
+  ): Promise<Begun[]> {
+    if (rows.length === 0) return [];
     const lease = randomUUID();
     const members = rows.map((row) => {
       return { id: row.id, requestedrate: row.askedrate, ...this.#claimed(row, held.get(row.id), lease, now) };
     });
     await sql.$executeRaw`${updateRows('handshake', ['id'], members)}`;
+    await openLanes(
+      sql,
+      rows.filter(({ id }) => held.has(id)),
+    );
     const admitted = rows.filter(({ id }) => !held.has(id));
     const claims = admitted.map((row) => ({
       claim: claimOf(row, lease),
       number: row.attempts + 1,
       callbackUrl: row.offersnone ? undefined : this.#settings.publicUrl,
     }));
-    return { begun: await this.#beginAttempts(sql, claims, now), held: held.size };
+    return this.#beginAttempts(sql, claims, now);
   }
 
   /**
@@ -118,24 +149,30 @@ export class Queue {
     afterMs: number,
     verdict: 'held_by_budget' | 'aborted' | 'blocked',
   ): Promise<void> {
-    // One statement: if the claim is no longer ours, the attempts are not either.
-    await this.#settings.database.sql.$executeRaw`
-      with back as (
-        update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
-          dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${cooldownOf(claim)}),
-          attempts = attempts - 1
-        where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'
-        returning id
-      )
-      delete from attempt where handshake in (select id from back) and number = ${attempt.number}`;
+    await this.#settings.database.write(async ({ sql }) => {
+      // One statement: if the claim is no longer ours, the attempts are not either.
+      const due = await sql.$queryRaw<Array<Lane & { dueat: Date }>>`
+        with back as (
+          update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
+            dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${cooldownOf(claim)}),
+            attempts = attempts - 1
+          where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'
+          returning id, tenant, sinkhost, dueat
+        ), gone as (
+          delete from attempt where handshake in (select id from back) and number = ${attempt.number}
+        )
+        select tenant, sinkhost, dueat from back`;
+      await openLanes(sql, due);
+    });
   }
 
   /**
-   * How late, in seconds, the oldest due handshake is that could be sent now, because its tenant and its host have a
-   * free place. Handshakes that wait for their own tenant or host say nothing about the registry.
+   * How late, in seconds, the queue is for a tenant and a host that have a free place and a budget. Handshakes that wait for
+   * their own tenant or host say nothing about the registry.
    */
   lagSeconds(): Promise<number> {
-    return lagSeconds(this.#settings.database.sql, this.#settings.inFlight);
+    const { database, rateWindows, inFlight } = this.#settings;
+    return lagSeconds(database.sql, rateWindows, inFlight);
   }
 
   /** True while it is in flight, or is due within that time. */
@@ -228,6 +265,10 @@ export async function enqueue(
       greatest(date_trunc('milliseconds', now()), q.dueat, cooling.until)
     from ${recordset('handshake', rows)} q
     left join cooling on cooling.tenant = q.tenant and cooling.origin = q.origin and cooling.sink = q.sink`;
+  await openLanes(
+    sql,
+    rows.filter(({ state }) => state === 'due'),
+  );
 }
 
 /** The host of a sink, as its handshakes have it. */

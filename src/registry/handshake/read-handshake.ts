@@ -1,7 +1,7 @@
 import { RegistryError } from '../../base/errors.js';
 import { pageOf, type FoundPage, type ListPage } from '../http/page.js';
 import type { Database } from '../storage/database.js';
-import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storage/generated/client.js';
+import { Prisma, type attempt as AttemptRow, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { isUuid } from '../../base/files/ids.js';
 import { countMatches, findPage } from '../storage/search.js';
 import { handshakeTexts } from '../../base/texts/handshakes.js';
@@ -14,6 +14,7 @@ import type {
   RejectedCallback,
 } from '../../consent/handshake.js';
 import { handshakeSearch, type HandshakeQuery } from './find-handshakes.js';
+import { heldUntil } from './lane.js';
 import { leaseSecondsFor } from './queue.js';
 import type { Verdict } from '../../consent/verdicts.js';
 
@@ -49,12 +50,24 @@ export function createHandshakeReader(
     OR: [{ subscription: id }, { origin, sink, reason: 'renewal' }],
   });
   const include = { history: { orderBy: { number: 'asc' as const } } };
+  /** With the verdict and the time of those that a budget holds. */
+  async function withHolds<Row extends HandshakeRow>(rows: readonly Row[]): Promise<Row[]> {
+    const due = rows.filter(({ state }) => state === 'due').map(({ id }) => id);
+    if (due.length === 0) return [...rows];
+    const held = await sql.$queryRaw<Array<{ id: string; until: Date | null }>>`
+      select h.id, ${heldUntil(Prisma.sql`h`)} as until from handshake h where h.id = any (${due}::uuid[])`;
+    const untils = new Map(held.map(({ id, until }) => [id, until]));
+    return rows.map((row) => {
+      const dueat = untils.get(row.id);
+      return dueat ? { ...row, verdict: 'held_by_budget', dueat } : row;
+    });
+  }
   return {
     async find(query) {
       const wanted = handshakeSearch(query);
       const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
       const where = { id: { in: ids } };
-      const rows = await client.handshake.findMany({ where, orderBy: { id: 'desc' }, include });
+      const rows = await withHolds(await client.handshake.findMany({ where, orderBy: { id: 'desc' }, include }));
       const waiting = rows.flatMap(({ dueat, subscription }) => (dueat && subscription ? [subscription] : []));
       const isSuspended = await findSuspended(client, waiting);
       return {
@@ -73,7 +86,7 @@ export function createHandshakeReader(
         include,
       });
       return pageOf(
-        rows.map((row) => handshakeOf(row, owner.suspended !== undefined, leaseMs, now())),
+        (await withHolds(rows)).map((row) => handshakeOf(row, owner.suspended !== undefined, leaseMs, now())),
         limit,
         (handshake) => handshake.id,
       );
@@ -82,7 +95,8 @@ export function createHandshakeReader(
     async read(owner, id) {
       const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
       if (row === null) throw new RegistryError('handshake_not_found', handshakeTexts.notFound);
-      return handshakeOf(row, owner.suspended !== undefined, leaseMs, now());
+      const [shown = row] = await withHolds([row]);
+      return handshakeOf(shown, owner.suspended !== undefined, leaseMs, now());
     },
   };
 }

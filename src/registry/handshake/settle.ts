@@ -7,9 +7,15 @@ import { originOf } from '../origins/columns.js';
 import { createBatcher } from '../storage/batch.js';
 import { type Database, type Sql, service, type Transaction } from '../storage/database.js';
 import { recordsetOfPairs, updateRows } from '../storage/rows.js';
-import { Prisma, type grant as GrantRow, type origin as OriginRow } from '../storage/generated/client.js';
+import {
+  Prisma,
+  type grant as GrantRow,
+  type handshake as HandshakeRow,
+  type origin as OriginRow,
+} from '../storage/generated/client.js';
 import { answerColumns } from './attempt.js';
 import { recordCooldowns } from './cooldown.js';
+import { openLanes } from './lane.js';
 import { isOpenState, type Begun, type Settled } from '../../consent/handshake.js';
 import { cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from '../../consent/judgement.js';
 import { givenBy, isClearRefusal, nextMove, type JudgedAttempt, type Move, type RetrySettings } from './next-move.js';
@@ -64,7 +70,8 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
     const { now } = facts;
     const [, known] = await Promise.all([recordAnswers(sql, judged), judgedWith(sql, judged, facts)]);
     const planned = known.map((each) => ({ ...each, move: nextMove(each, now, retries) }));
-    const isOurs = await moveHandshakes(sql, planned, now);
+    const movedRows = await moveHandshakes(sql, planned, now);
+    const isOurs = new Set(movedRows.map(({ id }) => id));
     // Even if another process owns the handshake by now: the webhook returned it.
     await recordCooldowns(sql, cooldowns, now);
     const moved = planned.filter(({ claim }) => isOurs.has(claim.id));
@@ -80,6 +87,10 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
       tx.change({ kind: `handshake.${state}`, tenant, origin, sink, subscription, reason });
     }
     await settleRenewals(tx, moved, ends);
+    await openLanes(
+      sql,
+      movedRows.filter(({ state }) => state === 'due'),
+    );
     return judged.map(({ claim, judgement }) => {
       const end = ends.get(claim.id);
       const isDueNow = end?.state === 'due' && end.afterMs === 0 && judgement.verdict !== 'aborted';
@@ -230,9 +241,11 @@ async function readRenewed(sql: Sql, judged: readonly JudgedReply[]): Promise<Ma
   return new Map(rows.map((row) => [keyOfPair(row), grantMembers.read(row)]));
 }
 
-/** asking -> the next state, for the handshakes whose claim is still ours; returns their ids. */
-async function moveHandshakes(sql: Sql, planned: readonly PlannedMove[], now: Date): Promise<Set<string>> {
-  if (planned.length === 0) return new Set();
+type MovedRow = Pick<HandshakeRow, 'id' | 'state' | 'tenant' | 'sinkhost' | 'dueat'>;
+
+/** asking -> the next state, for the handshakes whose claim is still ours. */
+async function moveHandshakes(sql: Sql, planned: readonly PlannedMove[], now: Date): Promise<MovedRow[]> {
+  if (planned.length === 0) return [];
   const columns = planned.map(({ claim, move }) => ({
     id: claim.id,
     lease: claim.lease,
@@ -244,7 +257,7 @@ async function moveHandshakes(sql: Sql, planned: readonly PlannedMove[], now: Da
     ...(move.state === 'waiting' ? { waitinguntil: move.until } : {}),
     ...(isOpenState(move.state) ? {} : { finishedat: now }),
   }));
-  const rows = await sql.$queryRaw<Array<{ id: string }>>`
+  return sql.$queryRaw<MovedRow[]>`
     update handshake h set state = m.state, verdict = m.verdict, lease = null, leaseduntil = null,
       finishedat = m.finishedat, waitinguntil = m.waitinguntil,
       dueat = greatest(coalesce(m.dueat, h.dueat), (
@@ -254,8 +267,7 @@ async function moveHandshakes(sql: Sql, planned: readonly PlannedMove[], now: Da
       dueat timestamptz, aftercooldown boolean, waitinguntil timestamptz, finishedat timestamptz)
     -- Written like this so that the planner looks it up by id, and not among all that are in flight.
     where h.id = m.id and h.lease = m.lease and h.state is not distinct from 'asking'
-    returning h.id`;
-  return new Set(rows.map(({ id }) => id));
+    returning h.id, h.state, h.tenant, h.sinkhost, h.dueat`;
 }
 
 /** The consent as it is written to the grant of the pair; undefined if there is none. */

@@ -2,7 +2,7 @@ import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/ge
 import { openStatesSql } from '../storage/rows.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { service, type Transaction } from '../storage/database.js';
-import { isOpen } from './choose.js';
+import { isOpen } from './wanted.js';
 import { enqueue } from './queue.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
@@ -15,7 +15,7 @@ export async function refuseUncalled(tx: Transaction, maxRows: number): Promise<
     update handshake set state = 'refused', verdict = 'callback_expired', waitinguntil = null, finishedat = now()
     where id in (
       select id from handshake where state = 'waiting' and waitinguntil <= now()
-      order by id limit ${maxRows} for update skip locked)
+      order by waitinguntil limit ${maxRows} for update skip locked)
     returning *`;
   recordRefusals(tx, rows);
   return rows.length;

@@ -43,6 +43,7 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
     ...inOneForm,
     patient,
     seesCommits,
+    uncompiled,
     ...(named === undefined ? [] : [`search_path="${named.replaceAll('"', '""')}"`]),
     // Also applies if the replica has become a primary: this process is configured not to write.
     ...(readsOnly ? ['default_transaction_read_only=on'] : []),
@@ -160,6 +161,12 @@ const takesItsTime = `select set_config(name, '0', true) from pg_settings where 
  * an old state, and every follower of the log takes that for the latest one.
  */
 const seesCommits = 'default_transaction_isolation=read committed';
+
+/**
+ * Every statement is short or bounded, and planned each time. Compiling one takes longer than running it: seconds where an
+ * estimate is far off. Set like the other settings, so whatever keeps those keeps this; a role or a database may be shared.
+ */
+const uncompiled = 'jit=off';
 
 /** Appended last, so that they override the settings of the server, the database user and the URL. */
 function withOptions(url: string, settings: readonly string[]): string {

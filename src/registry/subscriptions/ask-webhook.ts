@@ -4,6 +4,7 @@ import { endGrants, renewLater } from '../grants/write.js';
 import { closeHandshakesOfOtherRate, closeHandshakesOfPairs, closeUnwantedRenewal } from '../handshake/close.js';
 import { cooldownOf } from '../handshake/cooldown.js';
 import type { HandshakeReason } from '../../consent/handshake.js';
+import { openLanes, type Lane } from '../handshake/lane.js';
 import { enqueue } from '../handshake/queue.js';
 import type { Origin } from '../../consent/origin.js';
 import { uuidv7 } from '../../base/files/ids.js';
@@ -63,10 +64,12 @@ export async function askOnce(
   const rate = definition.requestedRate ?? origin.requestedRate ?? null;
   await closeHandshakesOfOtherRate(sql, id, rate);
   const cooldown = cooldownOf({ tenant: origin.tenant, origin: origin.name, sink: definition.sink });
-  const [open] = await sql.$queryRaw<Array<{ id: string }>>`
+  const [open] = await sql.$queryRaw<Array<Lane & { id: string; state: string; dueat: Date }>>`
     update handshake set requestedrate = ${rate}::int,
       dueat = least(dueat, greatest(now(), ${cooldown}, case when verdict = 'held_by_budget' then dueat end))
-    where subscription = ${id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
+    where subscription = ${id}::uuid and state in ('due', 'asking') and callbackopen
+    returning id, state, tenant, sinkhost, dueat`;
+  if (open?.state === 'due') await openLanes(sql, [open]);
   return open ? open.id : ask(sql, actor, asked, reason, handshake);
 }
 

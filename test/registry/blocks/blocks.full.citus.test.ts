@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { offer } from '../../support/offer.js';
-import { passGrant, reachRenewal } from '../../support/pass-time.js';
+import { passGrant, passTurns, reachRenewal } from '../../support/pass-time.js';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -155,6 +155,7 @@ test('nothing under a block is asked: neither a registration that is due nor a r
   await drain();
   expect(asked()).toBe(before);
   await lift(blocked);
+  await registry.service.sweep();
   await drain();
   expect(asked()).toBeGreaterThan(before);
   expect(await tenant.read(id)).toMatchObject({ status: 'active' });
@@ -170,6 +171,7 @@ test('a grant that expires under a block is asked for again after it', async () 
   await drain();
   expect(await tenant.read(id)).toMatchObject({ status: 'blocked' });
   await lift(blocked);
+  await registry.service.sweep();
   await drain();
   expect(await tenant.read(id)).toMatchObject({ status: 'active' });
 });
@@ -183,6 +185,7 @@ test('a blocked network is not connected to, even by a name that was never asked
   expect(asked()).toBe(0);
   await lift(blocked);
   await registry.sql('update handshake set dueat = now() where subscription = $1::uuid', id);
+  await passTurns(registry);
   await drain();
   expect(await tenant.read(id)).toMatchObject({ status: 'active' });
 });
@@ -197,6 +200,7 @@ test('a response that arrives under a block grants nothing, and the webhook is a
   expect(await tenant.grant(sink)).toBeUndefined();
   expect(await tenant.read(id)).toMatchObject({ status: 'blocked' });
   await lift(isBlocked!);
+  await registry.service.sweep();
   await drain();
   expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   expect(asked()).toBe(2);

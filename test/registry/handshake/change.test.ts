@@ -3,7 +3,7 @@ import supertest from 'supertest';
 import { lockPairs } from '../../../src/registry/grants/write.js';
 import { recordCooldowns } from '../../../src/registry/handshake/cooldown.js';
 import { createGate } from '../../support/gate.js';
-import { passCallbacks, passDelays, reachRenewal, passGrant } from '../../support/pass-time.js';
+import { passCallbacks, passDelays, passGrant, passTurns, reachRenewal } from '../../support/pass-time.js';
 import { offeredBy } from '../../support/offer.js';
 import { isServer, startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
@@ -639,6 +639,7 @@ describe('POST to the handshakes of a subscription', () => {
     registry.receiver.asked.splice(0);
     registry.receiver.consent(path);
     await registry.sql(`update handshake set dueat = now() - interval '1 second' where subscription = $1::uuid`, id);
+    await passTurns(registry);
     const died = `update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() - interval '1 hour'
       where subscription = $1::uuid`;
     await registry.sql(died, other);

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import supertest from 'supertest';
 import { RateWindows } from '../../../src/registry/handshake/rate-window.js';
 import { createGate } from '../../support/gate.js';
-import { passDelays, passLeases } from '../../support/pass-time.js';
+import { passBudgets, passDelays, passLeases, passTurns } from '../../support/pass-time.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -31,7 +31,7 @@ async function start(env: Record<string, string> = {}) {
   } else {
     [registry, tenant] = present;
     registry.receiver.asked.splice(0);
-    await registry.sql('truncate subscription, handshake, "grant", rate_window, cooldown cascade');
+    await registry.sql('truncate subscription, handshake, handshake_lane, "grant", rate_window, cooldown cascade');
   }
 }
 const consents = (response: ServerResponse) =>
@@ -107,6 +107,7 @@ describe('in flight', () => {
     };
     for (let i = 0; i < 25; i += 1) await enqueue(`https://h${i}.hooks.test/dead`);
     await registry.sql(`update handshake set dueat = now() - interval '1 hour'`);
+    await passTurns(registry);
     expect(await lag()).toBeGreaterThan(3_000);
     // All places of the tenant are in use.
     await registry.sql(`update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() + interval '1 hour'
@@ -115,6 +116,7 @@ describe('in flight', () => {
     await enqueueElsewhere('https://other.hooks.test/');
     expect(await lag()).toBeLessThan(600);
     await registry.sql(`update handshake set dueat = now() - interval '10 minutes' where tenant = 'provincie'`);
+    await passTurns(registry);
     expect(await lag()).toBeGreaterThanOrEqual(600);
     expect(await lag()).toBeLessThan(1_200);
   });
@@ -168,12 +170,14 @@ describe('in flight', () => {
 
 describe('by the minute', () => {
   const minute = async () => {
-    await registry.sql('update rate_window set until = now()');
     await passDelays(registry);
+    await passBudgets(registry);
   };
   const states = async () => {
     const rows = await registry.sql<{ state: string; verdict: string; count: number }>(
-      'select state, verdict, count(*)::int as count from handshake group by 1, 2 order by 1, 2',
+      `select state, case when exists (
+         select from lane_hold l where h.state = 'due' and h.dueat <= now() and l.tenant = h.tenant and l.sinkhost = h.sinkhost)
+       then 'held_by_budget' else verdict end as verdict, count(*)::int as count from handshake h group by 1, 2 order by 1, 2`,
     );
     return Object.fromEntries(rows.map(({ state, verdict, count }) => [`${state} ${verdict}`, count]));
   };
@@ -315,13 +319,14 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'due connection_failed': 4, 'due held_by_budget': 1 });
     for (const _again of [1, 2, 3]) {
       await registry.sql(`update handshake set dueat = now() where verdict = 'held_by_budget'`);
-      await registry.sql(`update rate_window set until = now() where key not like 'network%'`);
+      await registry.sql(`update rate_window set until = now(), fulluntil = null where key not like 'network%'`);
+      await passTurns(registry);
       await drain();
     }
     const [handshake] = await tenant.handshakes(held?.id ?? '');
     expect(handshake).toMatchObject({ state: 'due', verdict: 'held_by_budget', attempts: [] });
-    await registry.sql('update rate_window set until = now()');
     await registry.sql(`update handshake set dueat = now() where verdict = 'held_by_budget'`);
+    await passBudgets(registry);
     await drain();
     const [asked] = await tenant.handshakes(held?.id ?? '');
     expect(asked).toMatchObject({ state: 'due', verdict: 'connection_failed', attempts: [{ number: 1 }] });

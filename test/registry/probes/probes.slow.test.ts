@@ -5,6 +5,7 @@ import { Registry as Metrics } from 'prom-client';
 import supertest from 'supertest';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { createOperationsApp } from '../../../src/registry/probes/probes.js';
+import { passTurns } from '../../support/pass-time.js';
 import { untilReady } from '../../support/process.js';
 import { isServer, startRegistry, type Client, type Registry } from '../../support/registry.js';
 
@@ -209,6 +210,7 @@ test('the lag says how late the oldest due handshake is', async () => {
   const subscription = { sink: idle.receiver.sink('/later'), protocol: 'HTTP' };
   await admin.post('/v1/subscriptions').set('Prefer', 'respond-async').send(subscription).expect(201);
   await idle.sql(`update handshake set dueat = now() - interval '90 seconds'`);
+  await passTurns(idle);
   expect(await lag()).toBeGreaterThanOrEqual(90);
   expect(await lag()).toBeLessThan(120);
   await idle.service.worker.drain();
