@@ -1,3 +1,4 @@
+import type { Pair } from '../../consent/grant.js';
 import { Prisma } from '../storage/generated/client.js';
 import type { Sql } from '../storage/database.js';
 import { recordset } from '../storage/rows.js';
@@ -105,6 +106,15 @@ export function parkUnwanted(sql: Sql, lanes: readonly Lane[]): Promise<number> 
       for update of h skip locked
     )
     update handshake h set dueat = unwanted.until from unwanted where h.id = unwanted.id`;
+}
+
+/** Makes the parked handshakes of a pair due: one of its subscriptions was resumed. Those still unwanted are parked again. */
+export async function unparkPair(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
+  const due = await sql.$queryRaw<Lane[]>`
+    update handshake set dueat = date_trunc('milliseconds', now())
+    where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and state = 'due' and dueat is null
+    returning tenant, sinkhost`;
+  await openLanes(sql, due);
 }
 
 /**

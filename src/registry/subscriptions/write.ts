@@ -3,6 +3,7 @@ import { RegistryError } from '../../base/errors.js';
 import { findGrantOf } from '../grants/read.js';
 import { lockPairs, reopenGrant } from '../grants/write.js';
 import { closeHandshakesOf, closeHandshakesOfPair, closeWaitingRenewal } from '../handshake/close.js';
+import { unparkPair } from '../handshake/lane.js';
 import { findOrigin } from '../origins/store.js';
 import {
   type Database,
@@ -152,6 +153,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
           update subscription set version = version + 1, updatedat = now(),
             suspendedat = null, suspendedby = null, suspendreason = null
           where id = ${id}::uuid`;
+        await unparkPair(sql, present);
         const question = { id, generation: present.generation, definition: present, origin };
         const isAsked = !present.isEnded && !(await isCovered(sql, question));
         const handshake = isAsked ? await askForRate(sql, actor, question, 'request') : undefined;

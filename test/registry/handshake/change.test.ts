@@ -214,7 +214,7 @@ describe('another requested rate', () => {
       let work: Promise<void> | undefined;
       let replacing: Promise<unknown> | undefined;
       await registry.service.database.write(async ({ sql }) => {
-        await sql.$executeRaw`lock table rate_window in access exclusive mode`;
+        await sql.$executeRaw`lock table rate_window in share mode`;
         // The claim has locked the handshake, and waits.
         work = drain();
         await untilWaiting(1);

@@ -225,11 +225,11 @@ test('the lag says how late the oldest due handshake is', async () => {
   const lag = await metric('assent_handshake_lag_seconds');
   const { rows } = await somebody.query(
     `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-       and query like '%select (with%'`,
+       and query like '%leaseduntil%'`,
   );
   await somebody.end();
   expect(lag).toBeNaN();
-  expect(rows).toHaveLength(1);
+  expect(rows).not.toEqual([]);
 });
 
 test.each(['/livez', '/readyz', '/metrics'])('%s does not exist on the public listener', async (path) => {
