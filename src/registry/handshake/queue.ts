@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { handshake as HandshakeRow } from '../storage/generated/client.js';
-import { type Database, type Sql, databaseTime, lockRegistry } from '../storage/database.js';
+import { type Database, type Sql, lockRegistry } from '../storage/database.js';
 import { bytesAsText, insertRows, recordset, updateRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
 import { chooseAmong, chooseNext, lagSeconds, type ClaimCandidate } from './choose.js';
