@@ -19,7 +19,7 @@ const floors = {
   'src/kits': [['sender'], ['webhook', 'client', 'guard']],
   'src/registry': [
     ['app'],
-    ['gateways', 'match', 'probes'],
+    ['gateways', 'match', 'overview', 'probes'],
     ['deliveries'],
     ['subscriptions'],
     ['handshake'],

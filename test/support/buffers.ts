@@ -3,8 +3,8 @@ import { type Sql, sqlOn } from '../../src/registry/storage/database.js';
 
 /** Reads a database as a process of the registry does, and counts the pages that each of its statements touches. */
 export async function countBuffers(url: string | undefined) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  // One statement at a time.
+  const client = new pg.Pool({ connectionString: url, max: 1 });
   let touched = 0;
   const sql: Sql = sqlOn(async (text, values) => {
     const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, values);

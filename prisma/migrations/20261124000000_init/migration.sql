@@ -140,6 +140,9 @@ create index handshake_tenant_sinkhost_id_idx on handshake (tenant, sinkhost, id
 create index handshake_state_idx on handshake (tenant, state, id) where state not in ('granted', 'cancelled');
 create index handshake_verdict_idx on handshake (tenant, verdict, id)
   where verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy');
+-- What an open handshake met, for a summary.
+create index handshake_answered_idx on handshake (tenant, reason, id)
+  where state in ('due', 'asking', 'waiting') and verdict <> 'held_by_budget';
 -- A lane, from its oldest handshake. Those without a time are parked (src/registry/handshake/lane.ts).
 create index handshake_due_idx on handshake (tenant, sinkhost, dueat, id) where state = 'due';
 create index handshake_parked_idx on handshake (id) where state = 'due' and dueat is null;
@@ -243,6 +246,7 @@ create index grant_over_idx on "grant" (tenant, state, id) where state <> 'live'
 -- What ends without a renewal, and what is on hold: few.
 create index grant_final_idx on "grant" (tenant, expiresat, id) where state = 'live' and renewat is null;
 create index grant_held_idx on "grant" (tenant, helduntil) where helduntil is not null;
+create index grant_gone_idx on "grant" (tenant, id) where state = 'ended' and endreason = 'target_gone';
 create index grant_basis_idx on "grant" (tenant, basis, id) where basis <> 'response';
 create index grant_renewat_idx on "grant" (renewat) where state = 'live';
 create index grant_noteat_idx on "grant" (noteat) where state = 'live';

@@ -2,11 +2,15 @@ import type { Text } from '../app/text.js';
 
 /** Grants, agreements and webhooks. */
 export const grantsTexts = {
-  byEnd: { en: 'The first to expire comes first.', nl: 'De grant die het eerst verloopt, staat bovenaan.' },
-  cut: {
-    en: 'More than 2,000 grants match, and not all of them are shown. Use the filters.',
-    nl: 'Meer dan 2000 grants voldoen, en ze staan hier niet allemaal. Gebruik de filters.',
+  byEnd: {
+    en: 'The first to expire comes first. Those whose time has passed come last.',
+    nl: 'De grant die het eerst verloopt, staat bovenaan. Grants waarvan de tijd voorbij is, staan onderaan.',
   },
+  cut: (shown: string): Text => ({
+    en: `These are the first ${shown}. There are more.`,
+    nl: `Dit zijn de eerste ${shown}. Er zijn er meer.`,
+  }),
+  showMore: { en: 'Show more', nl: 'Toon meer' },
   agree: { en: 'Record an agreement', nl: 'Overeenkomst vastleggen' },
   agreeLead: {
     en: 'Consent that organisations settled on paper. Assent asks the webhook nothing and does not renew it. It replaces any grant of this origin and sink, also a revoked one.',
@@ -141,6 +145,7 @@ export const grantsTexts = {
   lastSuccess: { en: 'Last success', nl: 'Laatste geslaagde bezorging' },
   failures: { en: 'Failures since the last success', nl: 'Mislukt sinds de laatste geslaagde' },
   subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
+  allSubscriptions: { en: 'All subscriptions', nl: 'Alle abonnementen' },
   noSubscriptions: { en: 'No subscription uses this sink.', nl: 'Geen abonnement gebruikt deze sink.' },
   noGrant: {
     en: 'This origin never had a grant for this sink.',

@@ -6,6 +6,10 @@ export const todayTexts = {
     en: 'Nothing needs attention. Assent asks, retries and renews on its own. If that is not enough, you see it here.',
     nl: 'Niets heeft aandacht nodig. Assent vraagt, probeert opnieuw en verlengt vanzelf. Als dat niet genoeg is, verandert deze pagina.',
   },
+  unknownGroups: {
+    en: 'There are none among the newest. The lists show whether there are older ones:',
+    nl: 'Bij de nieuwste zijn er geen. De lijsten laten zien of er oudere zijn:',
+  },
   elsewhere: {
     en: 'Your token has no subscriptions to show. The menu has the pages that it may see.',
     nl: 'Uw token heeft geen abonnementen om te tonen. In het menu staan de pagina’s die u mag zien.',

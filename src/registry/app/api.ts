@@ -14,6 +14,7 @@ import { Pipeline } from '../http/pipeline.js';
 import { routes as match } from '../match/routes.js';
 import { routes as origins } from '../origins/routes.js';
 import { servePages } from '../pages/serve.js';
+import { routes as overview } from '../overview/routes.js';
 import { routes as probes } from '../probes/routes.js';
 import { routes as statistics } from '../statistics/routes.js';
 import { routes as subscriptions } from '../subscriptions/routes.js';
@@ -39,6 +40,7 @@ export function createApi(
       ...deliveries(context),
       ...changes(context),
       ...statistics(context),
+      ...overview(context),
       ...match(context),
       ...gateways(context),
       ...probes(context),

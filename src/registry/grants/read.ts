@@ -8,8 +8,10 @@ import { openStatesSql } from '../storage/rows.js';
 import {
   allIds,
   allOf,
+  countFirst,
   countMatches,
   findPage,
+  firstOfSearch,
   firstOf,
   given,
   sinkContains,
@@ -48,7 +50,19 @@ export interface GrantReader {
   /** RegistryError `grant_not_found` for a grant of another tenant. */
   read(tenant: string, id: string): Promise<PresentGrant>;
   list(query: GrantQuery): Promise<FoundPage<PresentGrant>>;
+  /** What an admin has to know: grants that end soon without a renewal, and those on hold. Each with the first few. */
+  attention(tenant: string): Promise<GrantAttention[]>;
 }
+
+interface GrantAttention {
+  group: 'ending' | 'held';
+  count: number;
+  isAtLeast: boolean;
+  grants: PresentGrant[];
+}
+
+/** Soon enough to attend to. */
+const soonMs = 30 * 86_400_000;
 
 type Row = GrantRow & { standing: Standing };
 // By the database's clock, like every expiry.
@@ -65,14 +79,41 @@ export function createGrantReader(database: Database, now: () => number): GrantR
     async list(query) {
       const wanted = searchFor(query, new Date(now()));
       const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
-      const rows = await sql.$queryRaw<Row[]>`
-        select t.*, ${standing} as standing from "grant" t where t.id = any (${ids}::uuid[])`;
-      const byId = new Map(rows.map((row) => [row.id, row]));
+      const entries = await readGrants(sql, ids);
       const total = query.count ? await countMatches(sql, wanted) : undefined;
-      return { entries: ids.flatMap((id) => byId.get(id) ?? []).map(presentGrant), next, examined, total };
+      return { entries, next, examined, total };
+    },
+
+    async attention(tenant) {
+      const live = { tenant, state: 'live', after: undefined, limit: 0 } as const;
+      const at = new Date(now());
+      const soon = new Date(now() + soonMs);
+      const ending = searchFor({ ...live, renews: false, expiresuntil: soon, sort: 'expiresat' }, at);
+      const [first, held] = await Promise.all([
+        countFirst(sql, ending, firstOfSearch(ending)),
+        countFirst(sql, searchFor({ ...live, held: true }, at), heldGrants(tenant)),
+      ]);
+      const groups = [
+        { group: 'ending' as const, ...first },
+        { group: 'held' as const, ...held },
+      ];
+      return Promise.all(groups.map(async ({ ids, ...group }) => ({ ...group, grants: await readGrants(sql, ids) })));
     },
   };
 }
+
+/** In the order of the ids. */
+async function readGrants(sql: Sql, ids: readonly string[]): Promise<PresentGrant[]> {
+  if (ids.length === 0) return [];
+  const rows = await sql.$queryRaw<Row[]>`
+    select t.*, ${standing} as standing from "grant" t where t.id = any (${ids}::uuid[])`;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []).map(presentGrant);
+}
+
+/** Those whose hold ends first, first. */
+const heldGrants = (tenant: string) => Prisma.sql`
+  select g.id from "grant" g where g.tenant = ${tenant} and g.helduntil > now() order by g.helduntil`;
 
 function searchFor(query: GrantQuery, now: Date): SearchPlan {
   const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, renews, held, sort } = query;
@@ -116,11 +157,7 @@ function searchFor(query: GrantQuery, now: Date): SearchPlan {
     })),
     state === 'ended' || state === 'revoked' ? grantsOver(Prisma.sql`t`, tenant, state) : undefined,
     basis === undefined || basis === 'response' ? undefined : grantsOnBasis(Prisma.sql`t`, tenant, basis),
-    held === true
-      ? {
-          few: Prisma.sql`select g.id from "grant" g where g.tenant = ${tenant} and g.helduntil > now() order by g.helduntil`,
-        }
-      : undefined,
+    held === true ? { few: heldGrants(tenant) } : undefined,
     ...expiries,
   ];
   return {
@@ -161,7 +198,7 @@ function renewal(grant: Prisma.Sql): Prisma.Sql {
 }
 
 /** The index of live grants that end without a renewal, except those that are being renewed now. It continues with their expiry. */
-export function finalGrants(table: Prisma.Sql, tenant: string): Part {
+function finalGrants(table: Prisma.Sql, tenant: string): Part {
   return {
     key: [[Prisma.sql`${table}.tenant`, tenant]],
     only: Prisma.sql`${table}.state = 'live' and ${table}.renewat is null`,
@@ -176,6 +213,14 @@ export function grantsOver(table: Prisma.Sql, tenant: string, state: string): Pa
       [Prisma.sql`${table}.state`, state],
     ],
     only: Prisma.sql`${table}.state <> 'live'`,
+  };
+}
+
+/** The index of grants that a 410 ended. */
+export function goneGrants(table: Prisma.Sql, tenant: string): Part {
+  return {
+    key: [[Prisma.sql`${table}.tenant`, tenant]],
+    only: Prisma.sql`${table}.state = 'ended' and ${table}.endreason = 'target_gone'`,
   };
 }
 

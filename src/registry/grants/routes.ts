@@ -151,7 +151,7 @@ function answer(grant: PresentGrant) {
   return { status: 200 as const, headers: { ETag: versionTag(grant.version) }, body: present(grant) };
 }
 
-function present(grant: PresentGrant): components['schemas']['Grant'] {
+export function present(grant: PresentGrant): components['schemas']['Grant'] {
   const { tenant: _, version: __, ...members } = grantMembers.present(grant);
   return members;
 }

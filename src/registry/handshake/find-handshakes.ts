@@ -1,4 +1,5 @@
 import { Prisma } from '../storage/generated/client.js';
+import { openStatesSql } from '../storage/rows.js';
 import {
   allOf,
   createdWithin,
@@ -49,6 +50,17 @@ export function handshakesWithVerdict(table: Prisma.Sql, tenant: string, verdict
       [Prisma.sql`${table}.verdict`, verdict],
     ],
     only: Prisma.sql`${table}.verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy')`,
+  };
+}
+
+/** The index of open handshakes of which an attempt was not granted, by their reason. Those that only wait for a place are not in it. */
+export function answeredHandshakes(table: Prisma.Sql, tenant: string, reason: HandshakeReason): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.reason`, reason],
+    ],
+    only: Prisma.sql`${table}.state in ${openStatesSql} and ${table}.verdict <> 'held_by_budget'`,
   };
 }
 

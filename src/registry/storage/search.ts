@@ -128,6 +128,63 @@ export async function countMatches(sql: Sql, search: SearchPlan): Promise<Search
   throw new Error('A search has an end.');
 }
 
+/** How many match among the first candidates, and which of them are the first. */
+interface FirstMatches {
+  ids: string[];
+  count: number;
+  /** There may be more: counting stopped, or not every candidate was examined. */
+  isAtLeast: boolean;
+}
+
+/** For a summary, in which no part may take long: so many are counted at most, of so many candidates. */
+export const summary = { each: 1_000, counted: 500, examined: 2_000, shown: 3 };
+
+/** The newest ids of a part of an index that continues with the id, few enough to look at each. */
+export async function newestIds(sql: Sql, table: Prisma.Sql, part: Part): Promise<{ ids: string[]; areAll: boolean }> {
+  const rows = firstIn(table, part, allIds, { isDescending: true }, summary.each + 1);
+  const [found] = await sql.$queryRaw<Array<{ ids: string[] }>>`select array(select t.id::text from ${rows}) as ids`;
+  const ids = found?.ids ?? [];
+  return { ids: ids.slice(0, summary.each), areAll: ids.length <= summary.each };
+}
+
+/**
+ * `candidates` is a query of ids, in the order of preference. `gate` is a condition on the candidate `c` that is cheaper than
+ * the test. One statement, whose cost has this limit at any size.
+ */
+export async function countFirst(
+  sql: Sql,
+  { table, test }: Pick<SearchPlan, 'table' | 'test'>,
+  candidates: Prisma.Sql,
+  gate = Prisma.sql`true`,
+): Promise<FirstMatches> {
+  const [found] = await sql.$queryRaw<Array<{ examined: number; ids: string[] }>>`
+    with candidate as materialized (
+      select c.*, row_number() over () as place from (${candidates}) c limit ${summary.examined}
+    ), known as materialized (
+      select distinct on (id) * from candidate order by id, place
+    )
+    select (select count(*)::int from candidate) as examined, array(
+      select t.id::text from (select * from known order by place) c
+      cross join lateral (select * from ${table} where t.id = c.id and ${gate} offset 0) t
+      where ${test} limit ${summary.counted + 1}) as ids`;
+  const { examined, ids } = found ?? { examined: 0, ids: [] };
+  return {
+    ids: ids.slice(0, summary.shown),
+    count: Math.min(ids.length, summary.counted),
+    isAtLeast: ids.length > summary.counted || examined >= summary.examined,
+  };
+}
+
+/** Candidates for `countFirst`: the first of what a search would go through. */
+export function firstOfSearch({ table, whole, span, order }: SearchPlan): Prisma.Sql {
+  return Prisma.sql`select t.id from ${firstIn(table, whole, span, order, summary.examined)}`;
+}
+
+/** The newest rows of a part of an index that continues with the id. `select` says what is wanted of `t`. */
+export function newestOf(select: Prisma.Sql, table: Prisma.Sql, part: Part): Prisma.Sql {
+  return Prisma.sql`select ${select} from ${firstIn(table, part, allIds, { isDescending: true }, summary.examined)}`;
+}
+
 type Step<Found> = Found & {
   /** The place of the last candidate of this step; undefined if there are no more. */
   last: Place | undefined;

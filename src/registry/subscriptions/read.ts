@@ -66,6 +66,8 @@ export interface SubscriptionReader {
   read(principal: Principal, id: string): Promise<Subscription>;
   /** The subscriptions that the principal may see, oldest first. */
   list(principal: Principal, query: SubscriptionQuery): Promise<FoundPage<Subscription>>;
+  /** Those that the principal may see, in the order of their ids. */
+  readMany(principal: Principal, ids: readonly string[]): Promise<Subscription[]>;
 }
 
 /** `now`: milliseconds since 1970 by the clock of the database. */
@@ -74,6 +76,11 @@ export function createSubscriptionReader({ sql }: Database, now: () => number): 
   return {
     async read(principal, id) {
       return visible(principal, isUuid(id) ? await read(id) : undefined);
+    },
+
+    async readMany(principal, ids) {
+      const rows = ids.length === 0 ? [] : await readRows(sql, ids);
+      return rows.filter((row) => isVisible(principal, row)).map(subscriptionOf);
     },
 
     async list(principal, query) {
@@ -162,7 +169,7 @@ function endsWithin(tenant: string, since: Date | undefined, until: Date | undef
 }
 
 /** Admins see all subscriptions of the tenant, subscribers see their own. */
-function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
+export function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
   return scopes.has('assent:admin')
     ? Prisma.sql`t.tenant = ${tenant}`
     : Prisma.sql`t.tenant = ${tenant} and t.subscriber = ${subscriber}`;
@@ -172,7 +179,7 @@ function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
  * The view decides. Before it, this tests what the status implies for the subscription and its grant, because the view
  * looks up the handshakes as well. `offset 0` keeps the planner to one look-up for each row.
  */
-function hasStatus(status: Status | undefined, reason: StatusReason | undefined): Prisma.Sql | undefined {
+export function hasStatus(status: Status | undefined, reason: StatusReason | undefined): Prisma.Sql | undefined {
   if (status === undefined && reason === undefined) return undefined;
   const implied = status ?? (reason === undefined ? undefined : statusReasons[reason].status);
   const isOther = reason !== undefined && ![undefined, implied].includes(statusReasons[reason].status);
@@ -201,48 +208,85 @@ function hasStatus(status: Status | undefined, reason: StatusReason | undefined)
  * Undefined if no index leads to them: `active` is the usual status, and `expired` is what remains.
  */
 function candidatesOf(tenant: string, status: Status | undefined, reason: StatusReason | undefined): Way | undefined {
-  const handshakes = (part: Part) =>
-    firstOf(Prisma.sql`select h.subscription, h.origin, h.sink from handshake h`, part);
-  const grants = (part: Part) =>
-    firstOf(Prisma.sql`select null::uuid as subscription, g.origin, g.sink from "grant" g`, part);
-  const [ofHandshake, ofGrant] = [Prisma.sql`h`, Prisma.sql`g`];
-  const inState = (state: string) => handshakes(handshakesInState(ofHandshake, tenant, state));
-  const withVerdict = (code: string) => handshakes(handshakesWithVerdict(ofHandshake, tenant, code));
-  const over = (state: string) => grants(grantsOver(ofGrant, tenant, state));
+  const t = Prisma.sql`t`;
+  const handshakes = (part: Part) => firstOf(Prisma.sql`select ${ofHandshake} from handshake t`, part);
+  const grants = (part: Part) => firstOf(Prisma.sql`select ${ofGrant} from "grant" t`, part);
+  const inState = (state: string) => handshakes(handshakesInState(t, tenant, state));
+  const withVerdict = (code: string) => handshakes(handshakesWithVerdict(t, tenant, code));
+  const over = (state: string) => grants(grantsOver(t, tenant, state));
   const open = () => openStates.map(inState);
 
   let queries: Prisma.Sql[] | undefined;
   if (reason !== undefined) {
     const { basis, status: only } = statusReasons[reason];
-    if (basis !== undefined)
-      queries = basis === 'response' ? undefined : [grants(grantsOnBasis(ofGrant, tenant, basis))];
+    if (basis !== undefined) queries = basis === 'response' ? undefined : [grants(grantsOnBasis(t, tenant, basis))];
     else if (reason === 'revoked') queries = [over('revoked')];
     else if (only === 'pending') queries = open();
     // A 410 to a handshake, or to a delivery.
     else if (reason === 'gone') queries = [withVerdict(reason), over('ended')];
     else if (reason === 'name_not_public') queries = [reason, 'name_not_found', 'address_not_allowed'].map(withVerdict);
     else if (only === undefined) queries = [withVerdict(reason)];
-  } else if (status === 'pending') queries = open();
+  } else if (status === 'blocked') return { few: blockedIn(tenant) };
+  else if (status === 'pending') queries = open();
   else if (status === 'unreachable') queries = [inState(status)];
   else if (status === 'refused') queries = [inState(status), over('revoked')];
   else if (status === 'retired') queries = [inState(status), over('ended')];
   if (queries === undefined) return undefined;
-  return {
-    few: Prisma.join(queries, ' union all '),
-    // A renewal and a grant belong to all subscriptions of the pair. `offset 0`: looked up one by one.
-    ids: Prisma.sql`
-      select coalesce(few.subscription, s.id) as id from few left join lateral (
-        select p.id from subscription p where few.subscription is null and p.origin = few.origin and p.sink = few.sink
-        offset 0) s on true`,
-  };
+  return { few: Prisma.join(queries, ' union all '), ids: subscriptionsOf(Prisma.sql`few`) };
+}
+
+/** What candidates that are no subscriptions say about theirs, for `subscriptionsOf`. */
+export const ofHandshake = Prisma.sql`t.subscription, t.origin, t.sink`;
+export const ofGrant = Prisma.sql`null::uuid as subscription, t.origin, t.sink`;
+
+/** A renewal and a grant belong to all subscriptions of the pair. `offset 0`: looked up one by one. */
+export function subscriptionsOf(candidates: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    select coalesce(few.subscription, s.id) as id, few.origin, few.sink from ${candidates} few left join lateral (
+      select p.id from subscription p where few.subscription is null and p.origin = few.origin and p.sink = few.sink
+      offset 0) s on true`;
+}
+
+/**
+ * What may be under a block: by the index of its kind. No index leads to what is under a domain or a network, so while one is
+ * blocked, these are all subscriptions of the tenant.
+ */
+export function blockedIn(tenant: string): Prisma.Sql {
+  const under = (kind: BlockKind, ids: Prisma.Sql) => Prisma.sql`
+    select s.id from block b cross join lateral (${ids} offset 0) s
+    where b.tenant in (${tenant}, '*') and b.kind = ${kind}`;
+  return Prisma.join(
+    [
+      under('origin', Prisma.sql`select s.id from subscription s where s.origin = b.value`),
+      under(
+        'sink',
+        Prisma.sql`select s.id from origin o, subscription s where o.tenant = ${tenant} and s.origin = o.name and s.sink = b.value`,
+      ),
+      under(
+        'host',
+        Prisma.sql`select s.id from subscription s where s.tenant = ${tenant} and sink_host(s.sink) = b.value`,
+      ),
+      under(
+        'subscriber',
+        Prisma.sql`select s.id from subscription s where s.tenant = ${tenant} and s.subscriber = b.value`,
+      ),
+      Prisma.sql`(
+        select s.id from subscription s where s.tenant = ${tenant} and exists (
+          select from block b where b.tenant in (${tenant}, '*') and b.kind in ('domain', 'network', 'tenant'))
+        order by s.tenant desc, s.id desc)`,
+    ],
+    ' union all ',
+  );
 }
 
 /** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
-function visible({ tenant, subscriber, scopes }: Principal, row: Row | undefined): Subscription {
-  if (row?.tenant !== tenant || (row.subscriber !== subscriber && !scopes.has('assent:admin'))) {
-    throw new RegistryError('subscription_not_found', subscriptionTexts.notFound);
-  }
+function visible(principal: Principal, row: Row | undefined): Subscription {
+  if (!isVisible(principal, row)) throw new RegistryError('subscription_not_found', subscriptionTexts.notFound);
   return subscriptionOf(row);
+}
+
+function isVisible({ tenant, subscriber, scopes }: Principal, row: Row | undefined): row is Row {
+  return row?.tenant === tenant && (row.subscriber === subscriber || scopes.has('assent:admin'));
 }
 
 async function readRows(sql: Sql, ids: readonly string[]): Promise<Array<Row | undefined>> {

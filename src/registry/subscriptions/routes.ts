@@ -207,7 +207,7 @@ function present(subscription: Subscription, language: Language): Presented {
 type Presented = components['schemas']['Subscription'];
 
 /** The members of the draft first, then our additions. Members without a value are left out. */
-function membersOf(subscription: Subscription, language: Language): Presented {
+export function membersOf(subscription: Subscription, language: Language): Presented {
   const { credential, suspended } = subscription;
   const { price, ...members } = definitionMembers.present(subscription);
   return {

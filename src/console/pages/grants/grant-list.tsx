@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api, newKey, type Schemas } from '../../app/api.js';
-import { readAll, useAction, useResource } from '../../app/live.js';
+import { type Everything, readAll, useAction, useResource } from '../../app/live.js';
 import { go, href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
-import { t, announce } from '../../app/text.js';
+import { announce, formatNumber, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
 import { ProblemView, Loaded, TextField, SelectField, ReferenceField } from '../../ui/form.js';
@@ -13,20 +13,42 @@ import { GrantCard } from './grant-card.js';
 
 type Grant = Schemas['Grant'];
 
-/** More would not be looked through by people; the filters find the others. */
-const maxShown = 2_000;
+const perPage = 200;
 const states = ['live', 'expired', 'blocked', 'ended', 'revoked'] as const;
 const bases = ['response', 'callback', 'agreement', 'policy'] as const;
 const days = ['1', '7', '30', '90'] as const;
 const dayMs = 86_400_000;
 const typingPauseMs = 300;
 
-/** The grants that the filters leave, which are in the address. The first to expire comes first, or by sink. */
-export function GrantList({ sortedBy, linkTo }: { sortedBy: 'end' | 'sink'; linkTo: (grant: Grant) => string }) {
-  const { state, basis, origin, host, subscriber, within } = route.value.query;
+type GrantSearch = NonNullable<Parameters<typeof api.pages<'/grants'>>[1]>['params'];
+
+/**
+ * The first to expire comes first, and those that have expired come last, the latest first. The registry has this order, so
+ * it is that of all grants and not of those that were read.
+ */
+async function readInOrder(
+  query: NonNullable<NonNullable<GrantSearch>['query']>,
+  max: number,
+  signal: AbortSignal,
+): Promise<Everything<Grant>> {
+  const now = new Date().toISOString();
+  const until = query.expiresuntil ?? now;
+  const read = (part: typeof query, count: number) =>
+    readAll(count, api.pages('/grants', { params: { query: { ...query, ...part } }, signal }));
+  const coming = await read({ sort: 'expiresat', expiressince: now }, max);
+  if (coming.isCut) return coming;
+  const expiresuntil = until < now ? until : now;
+  const over = await read({ sort: '-expiresat', expiresuntil }, Math.max(1, max - coming.rows.length));
+  return { rows: [...coming.rows, ...over.rows], isCut: over.isCut };
+}
+
+/** The grants that the filters leave, which are in the address, in the order of their expiry. */
+export function GrantList({ caption, linkTo }: { caption: string; linkTo: (grant: Grant) => string }) {
+  const { state, basis, origin, host, subscriber, within, renews, held } = route.value.query;
+  const [max, setMax] = useState(perPage);
   const list = useResource(
-    JSON.stringify([state, basis, origin, host, subscriber, within]),
-    async (signal) => {
+    JSON.stringify([state, basis, origin, host, subscriber, within, renews, held]),
+    (signal) => {
       const until = within && new Date(Date.now() + Number(within) * dayMs).toISOString();
       const wanted = {
         ...(state && { state: state as Grant['state'] }),
@@ -35,25 +57,29 @@ export function GrantList({ sortedBy, linkTo }: { sortedBy: 'end' | 'sink'; link
         ...(host && { host }),
         ...(subscriber && { subscriber }),
         ...(until && { expiresuntil: until }),
+        ...(renews && { renews: renews === 'true' }),
+        ...(held && { held: held === 'true' }),
       };
-      const found = await readAll(maxShown, api.pages('/grants', { params: { query: wanted }, signal }));
-      return { ...found, rows: found.rows.sort(orders[sortedBy]) };
+      return readInOrder(wanted, max, signal);
     },
     ({ kind }) => kind.startsWith('grant.') || kind.startsWith('origin.'),
   );
+  const showMore = () => {
+    setMax(max + perPage);
+    list.reload();
+  };
   return (
     <>
       <Filters />
       <Loaded of={list}>
         {({ rows, isCut }) => (
           <>
-            {isCut && <p class="note">{t(texts.cut)}</p>}
-            {sortedBy === 'end' && rows.length > 0 && <p class="soft">{t(texts.byEnd)}</p>}
+            {rows.length > 0 && <p class="soft">{t(texts.byEnd)}</p>}
             {rows.length === 0 ? (
               <p>{t(commonTexts.nothing)}</p>
             ) : (
               <Table
-                caption={t(commonTexts.menu[sortedBy === 'end' ? 'grants' : 'webhooks'])}
+                caption={caption}
                 rows={rows}
                 keyOf={({ id }) => id}
                 columns={[
@@ -88,22 +114,20 @@ export function GrantList({ sortedBy, linkTo }: { sortedBy: 'end' | 'sink'; link
                 ]}
               />
             )}
+            {isCut && (
+              <div class="actions">
+                <p role="status">{t(texts.cut(formatNumber(rows.length)))}</p>
+                <button type="button" disabled={list.isLoading} onClick={showMore}>
+                  {t(texts.showMore)}
+                </button>
+              </div>
+            )}
           </>
         )}
       </Loaded>
     </>
   );
 }
-
-/** Those that are over come last, the latest first. */
-const isOver = ({ state }: Grant) => state !== 'live' && state !== 'blocked';
-
-const orders = {
-  end: (one: Grant, other: Grant) =>
-    Number(isOver(one)) - Number(isOver(other)) ||
-    one.expiresat.localeCompare(other.expiresat) * (isOver(one) ? -1 : 1),
-  sink: (one: Grant, other: Grant) => one.sink.localeCompare(other.sink) || one.origin.localeCompare(other.origin),
-};
 
 function Filters() {
   return (
@@ -326,7 +350,7 @@ export function Grants({ id }: { id?: string | undefined }) {
           </a>
         </p>
       )}
-      <GrantList sortedBy="end" linkTo={(grant) => href('grants', grant.id)} />
+      <GrantList caption={t(commonTexts.menu.grants)} linkTo={(grant) => href('grants', grant.id)} />
     </>
   );
 }

@@ -118,8 +118,9 @@ function useSearch(query: Query): Search {
     const schedule = (ms = livePauseMs) => (timer ??= setTimeout(() => void refresh().catch(() => undefined), ms));
     const leave = onChange((change) => {
       const ids = idsOf(change, latest.current.rows);
-      // It may match: the registry decides.
-      isListStale ||= change.kind === 'subscription.created' || change.kind.startsWith('origin.');
+      // It may match: the registry decides. It is the newest, so it can appear only if all older ones are loaded.
+      const mayAppear = change.kind === 'subscription.created' && latest.current.cursor === undefined;
+      isListStale ||= mayAppear || change.kind.startsWith('origin.');
       ids.forEach((id) => changed.add(id));
       if (ids.length > 0 || isListStale) schedule();
     });

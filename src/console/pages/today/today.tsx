@@ -105,28 +105,40 @@ function useEvery(ms: number, work: () => void): void {
 }
 
 function Attention() {
-  const seesGrants = isAdmin.value;
-  const groups = useResource(
-    `attention ${seesGrants} ${language.value}`,
-    (signal) => readAttention(seesGrants, signal),
-    () => true,
-  );
+  const groups = useResource(`attention ${language.value}`, readAttention, () => true);
   useEvery(attentionEveryMs, groups.reload);
   return (
     <section aria-labelledby="attention">
       <h2 id="attention">{t(texts.lead)}</h2>
       <Loaded of={groups}>
-        {(found) =>
-          found.length === 0 ? (
-            <p class="note">{t(texts.nothing)}</p>
-          ) : (
+        {({ groups: found, unknown, warnings }) => (
+          <>
+            {warnings.map(({ code, message }) => (
+              <p key={code} class="problem">
+                <bdi>{message}</bdi>
+              </p>
+            ))}
+            {found.length + unknown.length + warnings.length === 0 && <p class="note">{t(texts.nothing)}</p>}
             <div class="cards">
               {found.map((group) => (
                 <GroupCard key={group.name} group={group} />
               ))}
             </div>
-          )
-        }
+            {unknown.length > 0 && (
+              <p class="soft">
+                {t(texts.unknownGroups)}{' '}
+                {unknown.map(({ name, address }, place) => (
+                  <>
+                    {place > 0 && ', '}
+                    <a key={name} href={address}>
+                      {t(texts.groups[name].title)}
+                    </a>
+                  </>
+                ))}
+              </p>
+            )}
+          </>
+        )}
       </Loaded>
     </section>
   );

@@ -77,7 +77,7 @@ function WebhookDeliveries({
   );
 }
 
-const maxSubscriptions = 1_000;
+const maxSubscriptions = 200;
 
 /** An origin and a sink: whether it may send now, its grant, its deliveries and its subscriptions. */
 function WebhookPair({ origin, sink }: { origin: string; sink: string }) {
@@ -97,17 +97,13 @@ function WebhookPair({ origin, sink }: { origin: string; sink: string }) {
   const subscriptions = useResource(
     'subscriptions',
     async (signal) => {
-      if (!isAdmin.value) return [];
-      const { rows } = await readAll(
-        maxSubscriptions,
-        api.pages('/subscriptions', { params: { query: pair }, signal }),
-      );
-      return rows;
+      if (!isAdmin.value) return { rows: [], isCut: false };
+      return readAll(maxSubscriptions, api.pages('/subscriptions', { params: { query: pair }, signal }));
     },
     isOfPair,
   );
-  const renewal = subscriptions.data?.find(({ statusdetails }) => statusdetails.renewal)?.statusdetails.renewal;
-  const first = subscriptions.data?.[0];
+  const renewal = subscriptions.data?.rows.find(({ statusdetails }) => statusdetails.renewal)?.statusdetails.renewal;
+  const first = subscriptions.data?.rows[0];
   return (
     <>
       <p>
@@ -139,34 +135,43 @@ function WebhookPair({ origin, sink }: { origin: string; sink: string }) {
         <>
           <h2>{t(texts.subscriptions)}</h2>
           <Loaded of={subscriptions}>
-            {(rows) =>
-              rows.length === 0 ? (
-                <p>{t(texts.noSubscriptions)}</p>
-              ) : (
-                <Table
-                  caption={t(texts.subscriptions)}
-                  rows={rows}
-                  keyOf={({ id }) => id}
-                  columns={[
-                    {
-                      key: 'subscriber',
-                      title: t(texts.subscriber),
-                      cell: ({ id, subscriber }) => (
-                        <a href={href('subscriptions', id)}>
-                          <bdi>{subscriber}</bdi>
-                        </a>
-                      ),
-                    },
-                    { key: 'state', title: t(texts.state), cell: ({ status }) => <StatusBadge status={status} /> },
-                    {
-                      key: 'types',
-                      title: 'types',
-                      cell: ({ types = [] }) => <bdi>{types.join(', ')}</bdi>,
-                    },
-                  ]}
-                />
-              )
-            }
+            {({ rows, isCut }) => (
+              <>
+                {isCut && (
+                  <p class="note">
+                    {t(texts.cut(formatNumber(rows.length)))}{' '}
+                    <a href={href('subscriptions', undefined, { origin, sinkcontains: sink })}>
+                      {t(texts.allSubscriptions)}
+                    </a>
+                  </p>
+                )}
+                {rows.length === 0 && <p>{t(texts.noSubscriptions)}</p>}
+                {rows.length > 0 && (
+                  <Table
+                    caption={t(texts.subscriptions)}
+                    rows={rows}
+                    keyOf={({ id }) => id}
+                    columns={[
+                      {
+                        key: 'subscriber',
+                        title: t(texts.subscriber),
+                        cell: ({ id, subscriber }) => (
+                          <a href={href('subscriptions', id)}>
+                            <bdi>{subscriber}</bdi>
+                          </a>
+                        ),
+                      },
+                      { key: 'state', title: t(texts.state), cell: ({ status }) => <StatusBadge status={status} /> },
+                      {
+                        key: 'types',
+                        title: 'types',
+                        cell: ({ types = [] }) => <bdi>{types.join(', ')}</bdi>,
+                      },
+                    ]}
+                  />
+                )}
+              </>
+            )}
           </Loaded>
         </>
       )}
@@ -184,7 +189,7 @@ export function Webhooks() {
     <>
       <h1>{t(commonTexts.menu.webhooks)}</h1>
       <p>{t(texts.webhooksLead)}</p>
-      <GrantList sortedBy="sink" linkTo={webhookHref} />
+      <GrantList caption={t(commonTexts.menu.webhooks)} linkTo={webhookHref} />
     </>
   );
 }

@@ -1,0 +1,46 @@
+import type { Context } from '../context.js';
+import type { components } from '../../base/contract/contract.gen.js';
+import { createGrantReader } from '../grants/read.js';
+import { present as presentGrant } from '../grants/routes.js';
+import type { Handlers } from '../http/handler.js';
+import { findAttention } from '../subscriptions/attention.js';
+import { createSubscriptionReader } from '../subscriptions/read.js';
+import { membersOf } from '../subscriptions/routes.js';
+
+type Group = components['schemas']['AttentionGroup'];
+
+/** What needs attention, in one request that costs the same at any size. */
+export function routes({ database, now }: Context): Handlers<'getOverview'> {
+  const subscriptions = createSubscriptionReader(database, now);
+  const grants = createGrantReader(database, now);
+  return {
+    getOverview: async ({ principal, language }) => {
+      const [ofSubscriptions, ofGrants] = await Promise.all([
+        findAttention(database.sql, principal),
+        principal.scopes.has('assent:admin') ? grants.attention(principal.tenant) : [],
+      ]);
+      const first = await subscriptions.readMany(
+        principal,
+        ofSubscriptions.flatMap(({ ids }) => ids),
+      );
+      const attention: Group[] = [
+        ...ofSubscriptions.map(({ group, count, isAtLeast, ids }) => ({
+          group,
+          count,
+          more: isAtLeast,
+          subscriptions: first.filter(({ id }) => ids.includes(id)).map((each) => membersOf(each, language)),
+        })),
+        ...ofGrants.map(({ group, count, isAtLeast, grants: found }) => ({
+          group,
+          count,
+          more: isAtLeast,
+          grants: found.map(presentGrant),
+        })),
+      ];
+      return {
+        status: 200,
+        body: { attention: attention.filter(({ count, more }) => count > 0 || more), warnings: [] },
+      };
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createGrantReader } from '../../../src/registry/grants/read.js';
+import { findAttention } from '../../../src/registry/subscriptions/attention.js';
+import type { Principal } from '../../../src/base/contract/principal.js';
+import { countBuffers } from '../../support/buffers.js';
+import { startRegistry, type Client, type Registry } from '../../support/registry.js';
+
+let registry: Registry;
+beforeAll(async () => {
+  registry = await startRegistry({ start: false, unloaded: true });
+});
+afterAll(() => registry.stop());
+
+interface Group {
+  group: string;
+  count: number;
+  more: boolean;
+  subscriptions?: Array<{ id: string; sink: string; status: string; statusdetails: { reason: string } }>;
+  grants?: Array<{ sink: string }>;
+}
+
+const overview = async (client: Client) =>
+  (await client.get('/v1/overview').expect(200)).body as { attention: Group[] };
+const summaryOf = ({ attention }: { attention: Group[] }) =>
+  attention.map(({ group, count, more }) => [group, count, more]);
+
+const cases = [
+  'active',
+  'refused',
+  'unreachable',
+  'retired',
+  'gone',
+  'revoked',
+  'expired',
+  'waiting',
+  'unasked',
+  'held',
+  'final',
+  'ended',
+];
+
+/**
+ * `each` subscriptions of a subscriber for each case, each with a pair of its own. What was granted has had a handshake
+ * that failed before.
+ */
+async function fill(tenant: string, subscriber: string, each: number, only = cases): Promise<void> {
+  const origin = `${tenant}.example.com`;
+  await registry.sql(
+    `insert into origin (name, tenant, defaultrate, judgement, callback, leaseseconds, profile)
+     values ($1, $2, '60', 'strict', 'offer', 864000, 'cloudevents') on conflict do nothing`,
+    origin,
+    tenant,
+  );
+  await registry.sql(
+    `insert into subscription (id, tenant, subscriber, origin, sink, protocol, endsat, endedat)
+     select gen_random_uuid(), $1, $2, $3, 'https://' || $2 || '.example.org/' || kind || '/' || n || '/' || gen_random_uuid(), 'HTTP',
+       case when kind = 'ended' then now() - interval '1 hour' end, case when kind = 'ended' then now() end
+     from unnest($4::text[]) kind, generate_series(1, ${each}) n`,
+    tenant,
+    subscriber,
+    origin,
+    only,
+  );
+  const isNew = `s.tenant = '${tenant}' and s.subscriber = '${subscriber}' and not exists (select from handshake h where h.subscription = s.id)`;
+  const kind = `split_part(s.sink, '/', 4)`;
+  const granted = `('active', 'gone', 'revoked', 'expired', 'held', 'final')`;
+  await registry.sql(
+    `insert into "grant" (origin, sink, id, tenant, state, endreason, endedat, basis, allowedrate, recordedby, grantedat, expiresat, renewat, helduntil)
+     select s.origin, s.sink, gen_random_uuid(), s.tenant,
+       case ${kind} when 'gone' then 'ended' when 'revoked' then 'revoked' else 'live' end,
+       case ${kind} when 'gone' then 'target_gone' when 'revoked' then 'complaint' end,
+       case when ${kind} in ('gone', 'revoked') then now() end,
+       case ${kind} when 'final' then 'agreement' else 'response' end, '100', 'test', now() - interval '2 days',
+       case ${kind} when 'expired' then now() - interval '1 minute' else now() + interval '5 days' end,
+       case when ${kind} in ('active', 'held') then now() + interval '4 days' end,
+       case ${kind} when 'held' then now() + interval '1 hour' end
+     from subscription s where ${isNew} and ${kind} in ${granted}`,
+  );
+  await registry.sql(
+    `insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, state, verdict,
+       attempts, createdat, finishedat, waitinguntil, dueat)
+     select gen_random_uuid(), s.tenant, s.origin, s.sink, sink_host(s.sink), s.id, 1, reason, 'test', state, verdict,
+       1, at, case when state not in ('due', 'waiting') then at end, case when state = 'waiting' then now() + interval '1 hour' end,
+       case when state = 'due' then now() + interval '1 hour' end
+     from subscription s cross join lateral (
+       select 'request' as reason,
+         case ${kind} when 'unasked' then 'due' when 'waiting' then 'waiting' when 'refused' then 'refused'
+           when 'unreachable' then 'unreachable' when 'retired' then 'retired' else 'granted' end as state,
+         case ${kind} when 'unasked' then null when 'waiting' then 'no_consent_headers' when 'refused' then 'origin_mismatch'
+           when 'unreachable' then 'connection_refused' when 'retired' then 'gone' else 'granted' end as verdict,
+         now() - interval '1 day' as at
+       union all
+       select 'registration', 'refused', 'no_consent_headers', now() - interval '2 days' where ${kind} in ${granted}
+     ) h where ${isNew}`,
+  );
+}
+
+const expected = (each: number) => [
+  ['refused', 2 * each, false],
+  ['unreachable', each, false],
+  ['retired', 2 * each, false],
+  ['expired', each, false],
+  ['blocked', 1, false],
+  ['pending', each, false],
+  ['ending', each, false],
+  ['held', each, false],
+];
+
+test('has the counts that the lists have, in a small tenant and in a large one', async () => {
+  const admin = await registry.as('assent:admin', { tenant: 'town' });
+  await fill('town', 'one', 2);
+  await registry.sql(`insert into subscription (id, tenant, subscriber, origin, sink, protocol)
+    values (gen_random_uuid(), 'town', 'one', 'town.example.com', 'https://blocked.example.org/', 'HTTP')`);
+  await admin.post('/v1/blocks').send({ kind: 'host', value: 'blocked.example.org', reason: 'test' }).expect(201);
+  const small = await overview(admin);
+  expect(summaryOf(small)).toEqual(expected(2));
+
+  await fill('town', 'two', 1_100, ['active']);
+  const large = await overview(admin);
+  expect(summaryOf(large)).toEqual(expected(2));
+  for (const { group, count, subscriptions } of large.attention) {
+    if (subscriptions === undefined) continue;
+    const reason = group === 'expired' ? { reason: 'expired' } : {};
+    const { body } = await admin
+      .get('/v1/subscriptions')
+      .query({ status: group, ...reason })
+      .expect(200);
+    const listed = (body as Array<{ id: string; statusdetails: { attention: boolean } }>).filter(
+      ({ statusdetails }) => group !== 'pending' || statusdetails.attention,
+    );
+    expect([group, listed.length]).toEqual([group, count]);
+    expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining(subscriptions.map(({ id }) => id)));
+    expect(subscriptions.map(({ status }) => status)).toEqual(subscriptions.map(() => group));
+  }
+  const ending = await admin.get('/v1/grants?state=live&renews=false&sort=expiresat').expect(200);
+  expect((ending.body as unknown[]).length).toBe(2);
+  const blocked = large.attention.find(({ group }) => group === 'blocked');
+  expect(blocked?.subscriptions?.[0]?.sink).toBe('https://blocked.example.org/');
+});
+
+test('a consumer sees its own and no grants; another tenant and a sender see nothing of it', async () => {
+  const of = (subscriber: string) => registry.as('assent:subscribe', { tenant: 'town', subscriber });
+  expect(summaryOf(await overview(await of('one')))).toEqual(expected(2).slice(0, 6));
+  // More than are looked at one by one: nothing of other subscribers is counted.
+  const many = await overview(await of('two'));
+  expect(summaryOf(many)).toEqual([]);
+  expect(summaryOf(await overview(await registry.as('assent:admin', { tenant: 'elsewhere' })))).toEqual([]);
+  await (await registry.as('assent:deliver', { tenant: 'town' })).get('/v1/overview').expect(403);
+});
+
+test('says that there may be more, instead of a number that it did not count', async () => {
+  const admin = await registry.as('assent:admin', { tenant: 'flood' });
+  await fill('flood', 'one', 600, ['refused', 'active']);
+  const { attention } = await overview(admin);
+  expect(attention.map(({ group, count, more }) => [group, count, more])).toEqual([['refused', 500, true]]);
+  expect(attention[0]?.subscriptions).toHaveLength(3);
+
+  // Among the newest 2,000 that failed is none that still matters.
+  const past = await registry.as('assent:admin', { tenant: 'past' });
+  await fill('past', 'one', 1, ['refused']);
+  await fill('past', 'one', 2_100, ['active']);
+  await registry.sql(
+    `update handshake set id = ('00000000' || substr(id::text, 9))::uuid where tenant = 'past' and verdict = 'origin_mismatch'`,
+  );
+  expect(summaryOf(await overview(past))).toEqual([['refused', 0, true]]);
+});
+
+test('touches as much of the database, however many subscriptions there are', async () => {
+  const buffers = await countBuffers(registry.env['DATABASE_URL']);
+  const principal = { tenant: 'city', subscriber: 'beheer', scopes: new Set(['assent:admin']) } as unknown as Principal;
+  const grants = createGrantReader({ sql: buffers.sql } as never, Date.now);
+  const touched = async (each: number) => {
+    await fill('city', 'one', each, ['active', 'refused', 'unreachable', 'expired', 'waiting', 'final', 'held']);
+    await buffers.execute('vacuum analyze subscription, "grant", handshake');
+    return (
+      (await buffers.of(() => findAttention(buffers.sql, principal))) +
+      (await buffers.of(() => grants.attention('city')))
+    );
+  };
+  try {
+    // Past the limit of each group.
+    const few = await touched(1_000);
+    const many = await touched(2_000);
+    expect(many).toBeLessThan(1.5 * few);
+  } finally {
+    await buffers.end();
+  }
+});
