@@ -70,8 +70,8 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
 
   const sweeping: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   const forgetting: Interval = { ms: hourMs, firstMs: 0 };
-  // These read all rows that are old enough, of which most may have to stay.
-  const reviewing: Interval = { ms: 24 * hourMs, firstMs: 0 };
+  // These read all rows that are old enough, of which most may have to stay; at first, the process loads its memory.
+  const reviewing: Interval = { ms: 24 * hourMs, firstMs: 600_000 };
   const { days, auditDays, feedHours } = config.retention;
   const tasks: Task[] = [
     { name: 'end subscriptions', every: sweeping, run: untilDone(500, recordEnds) },
