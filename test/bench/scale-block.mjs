@@ -63,6 +63,11 @@ export async function measureBlocks({ processes, sink, token, onStep }) {
       ...(fails ? { fails } : {}),
     };
     rows.push(row);
+    // Otherwise it would be in force for what is measured next.
+    for (let tries = 0; block && lifted.fails && tries < 5; tries += 1) {
+      const again = await act(true, 'DELETE', `${url}/v1/blocks/${block.id}`);
+      if (again.fails === undefined || again.fails.startsWith('404')) break;
+    }
     onStep(`block of a ${kind}: ${fails ?? `${row.seconds} s, lifted in ${row.liftseconds} s`}`);
   }
   return rows;

@@ -443,8 +443,8 @@ do $$
 declare
   hot text;
 begin
-  foreach hot in array array['subscription', 'handshake', 'attempt', 'cooldown', 'rate_window', 'grant', 'change', 'audit',
-    'idempotency', 'lease_pool', 'lease_holder', 'delivery', 'statistic'] loop
+  foreach hot in array array['subscription', 'handshake', 'handshake_lane', 'attempt', 'cooldown', 'rate_window', 'grant', 'change',
+    'audit', 'idempotency', 'lease_pool', 'lease_holder', 'delivery', 'statistic'] loop
     execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
       autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000)', hot);
   end loop;
