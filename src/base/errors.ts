@@ -191,6 +191,7 @@ export const errorCodes = [
   'cursor_too_old',
   'cursor_of_other_history',
   'too_many_readers',
+  'too_many_handshakes',
   'feed_full',
   'index_loading',
   'stopping',

@@ -103,6 +103,10 @@ export const problemTitles = {
     en: 'The tenant has too many feed readers.',
     nl: 'De organisatie heeft te veel lezers van de feed.',
   },
+  too_many_handshakes: {
+    en: 'The tenant has too many handshakes waiting.',
+    nl: 'De organisatie heeft te veel wachtende handshakes.',
+  },
   feed_full: { en: 'This process has too many feed readers.', nl: 'Dit proces heeft te veel lezers van de feed.' },
   index_loading: { en: 'The index is still loading.', nl: 'De index wordt nog geladen.' },
   stopping: { en: 'The service is stopping.', nl: 'De dienst stopt.' },

@@ -14,6 +14,10 @@ export const subscriptionTexts = {
     en: `The tenant already has ${max} subscriptions, which is the maximum.`,
     nl: `De organisatie heeft al ${max} abonnementen. Dat is het maximum.`,
   }),
+  backlog: (max: number): Text => ({
+    en: `The tenant has ${max} handshakes waiting, which is the maximum. Try again when some of them have been sent.`,
+    nl: `De organisatie heeft ${max} wachtende handshakes. Dat is het maximum. Probeer het opnieuw als een deel ervan is verstuurd.`,
+  }),
   expiryOutOfRange: {
     en: 'The time must be in the future, at most five years from now.',
     nl: 'Het tijdstip moet in de toekomst liggen, hoogstens vijf jaar vanaf nu.',

@@ -11,6 +11,8 @@ import type { Context } from '../context.js';
 /** Asks webhooks for consent, and records their responses. */
 export type Asking = Pick<Context, 'queue' | 'worker' | 'faultOfSink'>;
 
+/** Half the time that a statement may take. */
+const slowClaimSeconds = 4;
 const maxBackoffMs = 3_600_000;
 
 export function createAsking({
@@ -63,6 +65,10 @@ export function createAsking({
     maxInFlight: config.handshake.maxInFlight,
     pollMs: config.pollMs,
     stopMs: Math.max(config.stopMs - 2_000, 0),
+    onClaim(seconds) {
+      metrics.claim(seconds);
+      if (seconds > slowClaimSeconds) log.warn({ ms: Math.round(seconds * 1_000) }, 'slow claim of due handshakes');
+    },
     onOutcome,
     onFault: (error, claim) => log.error({ handshake: claim?.id, err: error }, 'handshake fault'),
   });

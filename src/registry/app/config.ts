@@ -148,6 +148,7 @@ const variables = {
   ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: whole(1, 1_000).default(20),
   ASSENT_HANDSHAKES_PER_HOST: whole(1, 1_000_000).default(60),
   ASSENT_HANDSHAKES_PER_TENANT: whole(1, 1_000_000).default(600),
+  ASSENT_HANDSHAKES_DUE_PER_TENANT: whole(1, 999_999_999).default(100_000),
   ASSENT_SUBSCRIPTIONS_PER_TENANT: whole(1, 999_999_999).default(1_000_000),
   ASSENT_PRICE_PER_SUBSCRIBER: whole(0, 999_999_999).default(50_000),
   ASSENT_PRICE_PER_TENANT: whole(0, 999_999_999).default(500_000),
@@ -323,6 +324,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
         perHost: values.ASSENT_HANDSHAKES_IN_FLIGHT_PER_HOST,
         perTenant: values.ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT,
       },
+      duePerTenant: values.ASSENT_HANDSHAKES_DUE_PER_TENANT,
       perMinute: { perHost: values.ASSENT_HANDSHAKES_PER_HOST, perTenant: values.ASSENT_HANDSHAKES_PER_TENANT },
     },
     subscriptions: {

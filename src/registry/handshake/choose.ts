@@ -178,7 +178,7 @@ function readLanes(sql: Sql, inFlight: InFlight, places: Places, limit: number):
           <= statement_timestamp()
         and coalesce((select w.fulluntil from rate_window w where w.key = 'tenant:' || known.tenant) <= statement_timestamp(), true)
         and not exists (select from block b where b.tenant = known.tenant and b.kind = 'tenant')
-    ), turn as materialized (
+    ), due as materialized (
       select l.*, able.busy + row_number() over (partition by l.tenant order by l.nextat, l.sinkhost) as place
       from able cross join lateral (
         select l.tenant, l.sinkhost, l.nextat from handshake_lane l
@@ -186,7 +186,11 @@ function readLanes(sql: Sql, inFlight: InFlight, places: Places, limit: number):
           and l.sinkhost <> all (${inFlight.fullHosts()}::text[])
         order by l.nextat, l.sinkhost
         limit least(${share(Prisma.sql`able`, 4)}, 2 * (${places.perTenant}::int - able.busy) + 4)) l
-      order by place, l.nextat limit ${enough}
+    ), turn as materialized (
+      -- No more for a host than it has places.
+      select tenant, sinkhost, nextat, place from (
+        select due.*, row_number() over (partition by sinkhost order by place, nextat) as hostplace from due
+      ) d where hostplace <= ${places.perHost} order by place, nextat limit ${enough}
     )
     select turn.tenant, turn.sinkhost, turn.nextat, first.id from turn left join lateral (
       select h.id, h.dueat from handshake h

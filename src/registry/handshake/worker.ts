@@ -18,6 +18,8 @@ export interface WorkerSettings {
   pollMs: number;
   /** How long handshakes in flight may continue after the signal. */
   stopMs: number;
+  /** A claim of due handshakes, with its duration. */
+  onClaim: (seconds: number) => void;
   onOutcome: (claim: Claim, settled: Settled, seconds: number) => void;
   onFault: (error: unknown, claim?: Claim) => void;
 }
@@ -115,10 +117,22 @@ export class Worker {
   async #claimDue(): Promise<{ begun: number; held: number }> {
     const free = this.#free();
     const { begun, held } =
-      this.#isStopping || free === 0 ? { begun: [], held: 0 } : await this.#settings.queue.claim(free);
+      this.#isStopping || free === 0
+        ? { begun: [], held: 0 }
+        : await this.#timed(() => this.#settings.queue.claim(free));
     this.#polledAt = performance.now();
     this.#start(begun);
     return { begun: begun.length, held };
+  }
+
+  /** A claim that fails took its time, too. */
+  async #timed<Result>(claim: () => Promise<Result>): Promise<Result> {
+    const startedAt = performance.now();
+    try {
+      return await claim();
+    } finally {
+      this.#settings.onClaim((performance.now() - startedAt) / 1_000);
+    }
   }
 
   /** A stop waits for this claim too, so that it never has to expire. */

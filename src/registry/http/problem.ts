@@ -51,6 +51,7 @@ const statuses: Record<ErrorCode, number> = {
   cursor_too_old: 410,
   cursor_of_other_history: 410,
   too_many_readers: 429,
+  too_many_handshakes: 429,
   feed_full: 503,
   index_loading: 503,
   stopping: 503,

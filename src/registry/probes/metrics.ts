@@ -32,6 +32,12 @@ export class Metrics {
     buckets: [0.01, 0.05, 0.2, 1, 5, 10, 30],
     registers: [this.registry],
   });
+  readonly #claims = new Histogram({
+    name: 'assent_claim_duration_seconds',
+    help: 'Duration of claims of due handshakes.',
+    buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8],
+    registers: [this.registry],
+  });
   readonly #sent = new Counter({
     name: 'assent_feed_changes_sent_total',
     help: 'Changes sent to readers of the feed.',
@@ -85,6 +91,10 @@ export class Metrics {
   handshake({ verdict, reason, seconds }: { verdict: string; reason: string; seconds: number }): void {
     this.#handshakes.inc({ verdict, reason });
     this.#durations.observe(seconds);
+  }
+
+  claim(seconds: number): void {
+    this.#claims.observe(seconds);
   }
 
   feedPage(source: 'memory' | 'log', changes: number): void {

@@ -13,6 +13,9 @@ export interface PriceLimits {
 /** The error if the tenant has as many subscriptions as it may have, as far as this process knows. */
 export type QuotaError = (tenant: string) => RegistryError | undefined;
 
+/** Whether the tenant may ask for another handshake, and counts it. */
+export type BacklogError = (sql: Sql, tenant: string) => Promise<RegistryError | undefined>;
+
 /** A subscription to store. `before` is the price of the version that it replaces. */
 export interface Priced {
   id: string;

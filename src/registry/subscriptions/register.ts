@@ -17,7 +17,7 @@ import { findAskedOrigins, lint, nothingToKeep, type Requested, refuseEnd } from
 import { changedSubscription, changedSuspension, definitionMembers } from './columns.js';
 import { sealCredential, type SealedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
-import { type QuotaError, refusePrices, type PriceLimits } from './prices.js';
+import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 
 /**
  * Registers a subscription: writes it with its handshake, audit entry and change, in one batch with other registrations
@@ -51,6 +51,7 @@ export interface RegisterSettings {
   queue: Pick<Queue, 'enter'>;
   adopt: Adopt;
   quotaError: QuotaError;
+  backlogError: BacklogError;
   prices: PriceLimits;
 }
 
@@ -69,7 +70,7 @@ type Accepted = Registration & { origin: Origin };
 const maxBatch = 200;
 
 export function createRegister(settings: RegisterSettings): Register {
-  const { database, vault, queue, adopt, quotaError, prices } = settings;
+  const { database, vault, queue, adopt, quotaError, backlogError, prices } = settings;
 
   const register = createBatcher<Registration, Registered | RegistryError>({
     run: (registrations) => adopt((places) => database.write((tx) => registerAll(tx, registrations, places))),
@@ -98,7 +99,9 @@ export function createRegister(settings: RegisterSettings): Register {
     let fit: Accepted[] = [];
     for (const registration of registrations) {
       const origin = acceptedBy(findOrigin(askedOriginOf(registration)), registration, now);
+      const tooMany = await refuseBacklog(tx.sql, registration);
       if (origin instanceof RegistryError) results.set(registration.id, origin);
+      else if (tooMany !== undefined) results.set(registration.id, tooMany);
       else fit.push({ ...registration, origin });
     }
     const blocks = await findBlocks(tx.sql, fit.map(blockTargetOf));
@@ -118,6 +121,11 @@ export function createRegister(settings: RegisterSettings): Register {
     const handshakes = new Map(questions.map(({ id, subscription }) => [subscription, id]));
     for (const { id } of created) results.set(id, { id, handshake: handshakes.get(id), replayed: false });
     return { begun, result: registrations.map(({ id }) => results.get(id) as Registered | RegistryError) };
+  }
+
+  /** A draft asks nothing. */
+  async function refuseBacklog(sql: Sql, { caller, requested }: Registration): Promise<RegistryError | undefined> {
+    return requested.isSuspended ? undefined : backlogError(sql, caller.principal.tenant);
   }
 
   function acceptedBy(

@@ -24,7 +24,8 @@ import type { Language } from '../../base/texts/text.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { ruleRoutes } from './allowed.js';
 import { invalid, parseDefinition } from './definition.js';
-import type { QuotaError } from './prices.js';
+import { Backlog } from '../handshake/backlog.js';
+import type { BacklogError, QuotaError } from './prices.js';
 import { createSubscriptionReader, type SubscriptionReader } from './read.js';
 import { createRegister, type Caller, type Written } from './register.js';
 import type { SubscriptionRequest } from './rules.js';
@@ -59,10 +60,12 @@ export function routes(
     const isUsedUp = (follower.replica()?.subscriptionsOf(tenant) ?? 0) >= perTenant;
     return isUsedUp ? new RegistryError('quota_exceeded', subscriptionTexts.quota(perTenant)) : undefined;
   };
-  const register = createRegister({ database, vault, queue, adopt: worker.adopt, quotaError, prices });
+  const backlog = new Backlog(config.handshake.duePerTenant);
+  const backlogError: BacklogError = (sql, tenant) => backlog.refuse(sql, tenant);
+  const register = createRegister({ database, vault, queue, adopt: worker.adopt, quotaError, backlogError, prices });
   const shared: Shared = {
     reader: createSubscriptionReader(database, now),
-    writer: createSubscriptionWriter({ database, vault, register, prices, quotaError }),
+    writer: createSubscriptionWriter({ database, vault, register, prices, quotaError, backlogError }),
     attend: (handshake, waitMs, signal) => worker.attend(handshake, waitMs, [signal, stopping]),
   };
   return { ...subscriptionRoutes(context, shared), ...handshakeRoutes(context, shared), ...ruleRoutes(context) };

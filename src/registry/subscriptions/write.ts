@@ -24,7 +24,7 @@ import { askForRate, askOnce, isCovered, releasePairs, type AskedSubscription } 
 import { findAskedOrigin, lint, invalid, nothingToKeep, type Requested, refuseEnd } from './definition.js';
 import { sealCredential, type RequestedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
-import { type QuotaError, refusePrices, type PriceLimits } from './prices.js';
+import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 import { planOf, type Plan, type Replacement } from './plan.js';
 import { lockSubscription } from './read.js';
 import type { Caller, Register, Written } from './register.js';
@@ -68,10 +68,11 @@ export interface WriterSettings {
   register: Register;
   prices: PriceLimits;
   quotaError: QuotaError;
+  backlogError: BacklogError;
 }
 
 export function createSubscriptionWriter(settings: WriterSettings): SubscriptionWriter {
-  const { database, vault, register, prices, quotaError } = settings;
+  const { database, vault, register, prices, quotaError, backlogError } = settings;
   return {
     create: register,
 
@@ -91,7 +92,8 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
           refuseEnd(definition.expiresAt, now, present.expiresAt) ??
           lint(origin, definition) ??
           refuseChange(origin, principal, present, definition) ??
-          (plan.isExtended ? quotaError(tenant) : undefined);
+          (plan.isExtended ? quotaError(tenant) : undefined) ??
+          (plan.question === 'none' ? undefined : await backlogError(sql, tenant));
         if (refused !== undefined) throw refused;
         const counted = { ...definition, price: plan.price.after };
         const priced = { id, tenant, subscriber, definition: counted, before: plan.price.before };
@@ -171,6 +173,8 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
         if (present.isEnded) throw new RegistryError('conflict', subscriptionTexts.hasEnded);
         await refuseBlocked(sql, present);
+        const tooMany = await backlogError(sql, present.tenant);
+        if (tooMany !== undefined) throw tooMany;
         await lockPairs(sql, [present]);
         if (principal.scopes.has('assent:admin')) await reopen(tx, actor, present);
         const origin = await findOrigin(sql, present.tenant, present.origin);

@@ -6,6 +6,7 @@ import { createGate } from '../../support/gate.js';
 import { passBudgets, passDelays, passLeases, passTurns } from '../../support/pass-time.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
+import { until } from '../../support/until.js';
 
 /** The registry must not flood anyone: it limits handshakes in flight and by the minute. Those over a limit wait. */
 /** Requests are blocked until the expected number has arrived, however busy the machine is. */
@@ -330,6 +331,34 @@ describe('by the minute', () => {
     await drain();
     const [asked] = await tenant.handshakes(held?.id ?? '');
     expect(asked).toMatchObject({ state: 'due', verdict: 'connection_failed', attempts: [{ number: 1 }] });
+  });
+});
+
+describe('waiting', () => {
+  test('a tenant with as many waiting as it may have is refused another one, until they are sent; others are not', async () => {
+    await start({ ASSENT_HANDSHAKES_DUE_PER_TENANT: '3' });
+    registry.receiver.consent('/waits');
+    const { id } = await tenant.register(registry.receiver.sink('/waits'));
+    const register = () => {
+      const body = { sink: registry.receiver.sink('/waits'), protocol: 'HTTP' };
+      return tenant.subscriber.post('/v1/subscriptions').set('Prefer', 'respond-async').send(body);
+    };
+    let refused = await register();
+    while (refused.status === 201) refused = await register();
+    expect(refused.status).toBe(429);
+    expect(refused.body).toMatchObject({ code: 'too_many_handshakes', detail: expect.stringContaining('3') });
+    expect(refused.headers['retry-after']).toBe('60');
+    const again = () => tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'respond-async');
+    expect((await again()).body).toMatchObject({ code: 'too_many_handshakes' });
+    const moved = { sink: registry.receiver.sink('/waits?moved'), protocol: 'HTTP' };
+    expect((await tenant.subscriber.put(`/v1/subscriptions/${id}`).send(moved)).body).toMatchObject({
+      code: 'too_many_handshakes',
+    });
+    await enqueueElsewhere(registry.receiver.sink('/waits'));
+
+    await drain();
+    await until(async () => (await again()).status === 201);
+    await drain();
   });
 });
 
