@@ -386,8 +386,8 @@ create table delivery (
   constraint delivery_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
 ) with (fillfactor = 70);
 
--- How often something happened: a day by minute and a year by hour (src/registry/statistics/). The primary key is the order in
--- which rows are locked.
+-- How often something happened: a day by minute, and a year by hour and by day (src/registry/statistics/). The primary key
+-- is the order in which rows are locked.
 create table statistic (
   tenant text not null,
   origin text not null,

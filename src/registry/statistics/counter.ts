@@ -17,11 +17,11 @@ type Counted =
 
 export type StatisticKind = Counted['kind'];
 
-/** A day by minute and a year by hour are kept; days are made of hours, in UTC. */
+/** A day by minute, and a year by hour and by day, are kept. Days are in UTC. */
 export type Step = 'minute' | 'hour' | 'day';
-type StoredStep = Exclude<Step, 'day'>;
 
 export const stepMs: Readonly<Record<Step, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+const steps = Object.keys(stepMs) as Step[];
 
 interface CounterSettings extends Pick<Database, 'query'> {
   /** Milliseconds since 1970, by the database's clock. */
@@ -96,7 +96,7 @@ export class Counter {
 async function store(query: Database['query'], minutes: readonly Row[]): Promise<void> {
   const columns = new Map<string, object & { count: number }>();
   for (const { minute, count, ...row } of minutes) {
-    for (const step of ['minute', 'hour'] satisfies StoredStep[]) {
+    for (const step of steps) {
       const column = { ...row, step, startsat: new Date(startOfPeriod(minute, step)).toISOString() };
       const key = JSON.stringify(Object.values(column));
       columns.set(key, { ...column, count: count + (columns.get(key)?.count ?? 0) });

@@ -1,7 +1,7 @@
 import { inPages, overPages } from '../storage/retention.js';
 import type { Query } from '../storage/database.js';
 
-/** Deletes minutes after a day and hours after a year; a little later, so that a whole day and year can be read. */
+/** Deletes minutes after a day, and the rest after a year; a little later, so that a whole day and year can be read. */
 export function forgetStatistics(query: Query): Promise<void> {
   return overPages(
     query,

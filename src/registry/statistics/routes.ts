@@ -81,7 +81,7 @@ async function readSeries(
      group by kind, code, startsat order by kind, code, startsat`,
     [
       tenant,
-      step === 'minute' ? 'minute' : 'hour',
+      step,
       new Date(since).toISOString(),
       new Date(until).toISOString(),
       origin?.toLowerCase() ?? null,

@@ -128,11 +128,12 @@ test('a tenant sees only its own, and only as an admin', async () => {
   await tenant.sender.get('/v1/health').expect(403);
 });
 
-test('minutes are kept for a day, hours for a year', async () => {
+test('minutes are kept for a day, hours and days for a year', async () => {
   const rows = [
     ['minute', '24 hours'],
     ['minute', '26 hours'],
     ['hour', '364 days'],
+    ['day', '366 days'],
     ['hour', '368 days'],
   ];
   for (const [step, age] of rows) {
@@ -146,7 +147,11 @@ test('minutes are kept for a day, hours for a year', async () => {
   }
   await registry.service.forget();
   const left = await registry.sql<{ origin: string }>(`select origin from statistic where code = 'gone' order by 1`);
-  expect(left.map(({ origin }) => origin)).toEqual(['24-hours.example.com', '364-days.example.com']);
+  expect(left.map(({ origin }) => origin)).toEqual([
+    '24-hours.example.com',
+    '364-days.example.com',
+    '366-days.example.com',
+  ]);
 });
 
 test('a span that cannot be drawn is refused at its place', async () => {
