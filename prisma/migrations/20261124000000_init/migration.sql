@@ -654,13 +654,15 @@ $$;
 -- Appends to the ordered log; the last thing that a transaction does. The lock is held until that commits, so that
 -- positions become visible in their order: a sequence alone would let a reader pass a position that commits late, and
 -- miss it for ever. What a change is about is looked up by its key, whatever a plan that was made while a table was small
--- would do. A plan of a forbidden kind costs so much that Postgres up to 17 would compile it at each call, hence no JIT.
+-- would do, and planned once. A plan of a forbidden kind costs so much that Postgres up to 17 would compile it at each call,
+-- hence no JIT.
 -- `subscribers` says whose subscription each is about, where the caller knows it: a deleted one can't be looked up.
 -- Whoever is notified is told which registry it is, and up to where.
 create function append_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[],
   reasons text[] default null, subscribers text[] default null)
 returns void language plpgsql
-set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan as $$
 declare
   states jsonb[];
   -- Of each change, as JSON: an array of arrays must be rectangular.

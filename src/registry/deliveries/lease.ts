@@ -53,7 +53,7 @@ export class Leases {
   constructor({ query, sql }: Pick<Database, 'query' | 'sql'>) {
     this.#query = query;
     this.#sql = sql;
-    this.take = createBatcher({ run: (requests: LeaseRequest[]) => this.#takeAll(requests), maxBatch });
+    this.take = createBatcher({ run: (take: () => LeaseRequest[]) => this.#takeAll(take()), maxBatch });
   }
 
   /**

@@ -46,7 +46,7 @@ const maxBatch = 200;
 export function createSettle({ database, ...retries }: SettleSettings): Settle {
   const { random } = retries;
   const settle = createBatcher<AttemptReply, Settled>({
-    run: (answered) => database.write((tx) => settleAll(tx, answered)),
+    run: (take) => database.write((tx) => settleAll(tx, take())),
     maxBatch,
     // Two responses of one pair are written one after the other: the later one counts.
     keyOf: ({ claim }) => keyOfPair(claim),

@@ -1,8 +1,11 @@
 import { isOutage } from './database-errors.js';
 
 interface BatchSettings<Member, Result> {
-  /** Returns results in the order of the members. A rejection means that none of them was processed. */
-  run: (members: Member[]) => Promise<Result[]>;
+  /**
+   * Calls `take` when its transaction has begun, because members that arrive until then join the batch. Returns results in
+   * the order of the members. A rejection means that none of them was processed.
+   */
+  run: (take: () => Member[]) => Promise<Result[]>;
   /** The largest size of a batch. */
   maxBatch: number;
   /** Members with the same key never share a batch, and keep their order. */
@@ -14,8 +17,8 @@ interface BatchSettings<Member, Result> {
  * load.
  *
  *   idle -> gathering     the first member arrives; members in the same tick of the event loop join it
- *   gathering -> running  one batch at a time, oldest members first
- *   running -> running    members arrived in the meantime
+ *   gathering -> running  one batch at a time, oldest members first; on an embedded database, when it is its turn
+ *   running -> gathering  members arrived in the meantime
  *   running -> idle
  *
  * The next batch starts before the callers receive their results: their work occupies the thread, and the database
@@ -51,18 +54,23 @@ export function createBatcher<Member, Result>(
     return taken;
   }
 
-  async function perform(entries: Entry[]): Promise<void> {
+  async function perform(next: () => Entry[]): Promise<void> {
+    // A transaction that is retried takes the same ones.
+    let taken: Entry[] | undefined;
+    const take = () => (taken ??= next());
     try {
-      const results = await run(entries.map(({ member }) => member));
+      const results = await run(() => take().map(({ member }) => member));
+      const entries = take();
       setImmediate(() => entries.forEach(({ resolve }, place) => resolve(results[place] as Result)));
     } catch (error) {
+      const entries = take();
       if (isOutage(error) || entries.length === 1) for (const { reject } of entries) reject(error);
-      else for (const entry of entries) await perform([entry]);
+      else for (const entry of entries) await perform(() => [entry]);
     }
   }
 
   async function work(): Promise<void> {
-    while (waiting.length > 0) await perform(takeNext());
+    while (waiting.length > 0) await perform(takeNext);
     isRunning = false;
   }
 

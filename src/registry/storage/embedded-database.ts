@@ -43,6 +43,7 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
   };
   const watching = writeWithRoom(pglite, folder, noteRoom, closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPGlite(pglite) });
+  const inTurn = createTurns();
   return {
     kind: 'embedded',
     place: `embedded Postgres in ${folder}`,
@@ -51,7 +52,7 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
     schema: 'public',
     write: (work) =>
       unlessVictim(async () => {
-        const { result } = await pglite.transaction((sql) => inTransaction(sqlOn(runOn(sql)), work));
+        const { result } = await inTurn(() => pglite.transaction((sql) => inTransaction(sqlOn(runOn(sql)), work)));
         return result;
       }),
     query: queryOn(pglite),
@@ -87,6 +88,20 @@ async function makeIfMissing(folder: string): Promise<void> {
     require(module).PGlite.create(folder).then((database) => database.close());`;
   await once(new Worker(code, { eval: true, workerData: { module, folder: unfinished } }), 'exit');
   await rename(unfinished, folder);
+}
+
+/**
+ * PGlite has one connection and serves its callers in order. So it gets one decision at a time, and the next one when that has
+ * ended: a read waits for one decision at most, however many of them wait. A decision waits for the reads that came
+ * before its turn, and not for later ones.
+ */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
 }
 
 interface Connection {

@@ -72,7 +72,7 @@ export interface SubscriptionReader {
 
 /** `now`: milliseconds since 1970 by the clock of the database. */
 export function createSubscriptionReader({ sql }: Database, now: () => number): SubscriptionReader {
-  const read = createBatcher<string, Row | undefined>({ run: (ids) => readRows(sql, ids), maxBatch: 200 });
+  const read = createBatcher<string, Row | undefined>({ run: (take) => readRows(sql, take()), maxBatch: 200 });
   return {
     async read(principal, id) {
       return visible(principal, isUuid(id) ? await read(id) : undefined);

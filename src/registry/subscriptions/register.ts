@@ -73,7 +73,7 @@ export function createRegister(settings: RegisterSettings): Register {
   const { database, vault, queue, adopt, quotaError, backlogError, prices } = settings;
 
   const register = createBatcher<Registration, Registered | RegistryError>({
-    run: (registrations) => adopt((places) => database.write((tx) => registerAll(tx, registrations, places))),
+    run: (take) => adopt((places) => database.write((tx) => registerAll(tx, take(), places))),
     maxBatch,
     // One statement cannot write the same row twice.
     keyOf: ({ request }) => keyOfRequest(request),

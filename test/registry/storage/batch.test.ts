@@ -4,11 +4,19 @@ import { createBatcher } from '../../../src/registry/storage/batch.js';
 import { createGate } from '../../support/gate.js';
 
 /** Records the batches, and resolves each member with its own name. */
-function record(settings: { maxBatch?: number; keyOf?: (member: string) => string | undefined } = {}) {
+function record(
+  settings: {
+    maxBatch?: number;
+    keyOf?: (member: string) => string | undefined;
+    turn?: ReturnType<typeof createGate>;
+  } = {},
+) {
   const batches: string[][] = [];
   const gate = createGate();
   const add = createBatcher<string, string>({
-    run: async (members) => {
+    run: async (take) => {
+      await settings.turn?.opened;
+      const members = take();
       batches.push(members);
       if (batches.length === 1) await gate.opened;
       if (members.includes('away')) throw new RegistryError('database_unavailable', 'Away.');
@@ -35,6 +43,19 @@ test('members of one tick form a batch, and members that arrive meanwhile form t
     ['a', 'b'],
     ['c', 'd', 'e'],
   ]);
+});
+
+test('members that arrive while a batch waits for its transaction join it', async () => {
+  const gate = createGate();
+  const { batches, add, open } = record({ turn: gate });
+  open();
+  const early = add('a');
+  await turn();
+  const late = add('b');
+  await turn();
+  gate.open();
+  expect(await Promise.all([early, late])).toEqual(['a!', 'b!']);
+  expect(batches).toEqual([['a', 'b']]);
 });
 
 test('the next batch starts before the results of the previous one are delivered', async () => {
