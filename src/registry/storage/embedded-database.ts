@@ -94,15 +94,21 @@ async function makeIfMissing(folder: string): Promise<void> {
  * PGlite has one connection and serves its callers in order. So it gets one decision at a time, and the next one when that has
  * ended: a read waits for one decision at most, however many of them wait. A decision waits for the reads that came
  * before its turn, and not for later ones.
+ *
+ * PGlite works in this thread and does not let go of it between two statements. After a decision there is a pause, in
+ * which requests arrive and webhooks respond: those join the next batch, which costs hardly more than one of them.
  */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const turn = last.then(work);
-    last = turn.catch(() => undefined);
+    last = turn.then(pause, pause);
     return turn;
   };
 }
+
+const pauseMs = 10;
+const pause = () => new Promise((resolve) => setTimeout(resolve, pauseMs));
 
 interface Connection {
   query: <Row>(text: string, values?: unknown[]) => Promise<{ rows: Row[]; affectedRows?: number }>;
