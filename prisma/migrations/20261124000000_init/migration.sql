@@ -307,7 +307,7 @@ create table audit (
 create index audit_at_id_idx on audit (at, id);
 create index audit_tenant_action_at_id_idx on audit (tenant, action, at, id);
 create index audit_tenant_actor_action_at_id_idx on audit (tenant, actor, action, at, id);
-create index audit_tenant_subscriber_action_at_id_idx on audit (tenant, subscriber, action, at, id);
+create index audit_tenant_subscriber_action_at_id_idx on audit (tenant, subscriber, action, at, id) where subscriber is not null;
 create index audit_tenant_target_at_id_idx on audit (tenant, target, at, id);
 
 -- What an Idempotency-Key created, so that a repeated request finds it.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { handshake as HandshakeRow } from '../storage/generated/client.js';
+import { createBatcher } from '../storage/batch.js';
 import { type Database, type Sql, lockRegistry } from '../storage/database.js';
 import { bytesAsText, insertRows, recordset, updateRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
@@ -46,6 +47,10 @@ const after = (now: number, ms: number) => new Date(now + ms);
  */
 export class Queue {
   readonly #settings: QueueSettings;
+  readonly #askOpen = createBatcher({
+    run: (take: () => Array<{ id: string; withinMs: number }>) => this.#readOpen(take()),
+    maxBatch: 200,
+  });
 
   constructor(settings: QueueSettings) {
     this.#settings = settings;
@@ -175,12 +180,19 @@ export class Queue {
     return lagSeconds(database.sql, rateWindows, inFlight);
   }
 
-  /** True while it is in flight, or is due within that time. */
-  async isOpen(id: string, withinMs: number): Promise<boolean> {
-    const rows = await this.#settings.database.sql.$queryRaw<unknown[]>`
-      select 1 from handshake h where id = ${id}::uuid and ${isWanted}
-        and (state = 'asking' or (state = 'due' and dueat <= now() + make_interval(secs => ${withinMs / 1_000}::float8)))`;
-    return rows.length > 0;
+  /** True while it is in flight, or is due within that time. Batched: many clients wait, and to plan it takes long. */
+  isOpen(id: string, withinMs: number): Promise<boolean> {
+    return this.#askOpen({ id, withinMs });
+  }
+
+  async #readOpen(asked: ReadonlyArray<{ id: string; withinMs: number }>): Promise<boolean[]> {
+    const rows = await this.#settings.database.sql.$queryRaw<Array<{ id: string }>>`
+      select h.id from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as a (id uuid, "withinMs" float8)
+      join handshake h on h.id = a.id
+      where ${isWanted} and (h.state = 'asking'
+        or (h.state = 'due' and h.dueat <= now() + make_interval(secs => a."withinMs" / 1000)))`;
+    const open = new Set(rows.map(({ id }) => id));
+    return asked.map(({ id }) => open.has(id));
   }
 
   /** What a claim writes to the row; one over the limit of a rate window is postponed. */
