@@ -8,11 +8,11 @@ import type { Rate } from './rate.js';
 export const bases = ['response', 'callback', 'agreement', 'policy'] as const;
 export type Basis = (typeof bases)[number];
 
-/** What the feed says of a grant. It reports no expiry: readers compare `expiresat`. */
-export const reportedStates = ['live', 'ended', 'revoked', 'blocked'] as const;
+/** What the feed says of a grant. Readers compare blocks and `expiresat` themselves. */
+export const reportedStates = ['live', 'ended', 'revoked'] as const;
 
 /** Where a grant stands now. */
-export type Standing = (typeof reportedStates)[number] | 'expired';
+export type Standing = (typeof reportedStates)[number] | 'blocked' | 'expired';
 
 /**
  * The subscriptions of a pair: one is open, those that have not ended are suspended, all have ended, or there is none. A

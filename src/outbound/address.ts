@@ -97,10 +97,13 @@ export function canonicalNetwork(text: string): string | undefined {
   }
 }
 
-/** Whether an address is in one of these networks. */
-export function isInNetworks(address: string, networks: readonly string[]): boolean {
-  const parsed = parse(address);
-  return parsed !== undefined && networks.some((network) => isWithin(parsed, parseNetwork(network)));
+/** A test whether an address is in one of these networks. Throws RangeError for an invalid network. */
+export function networkTest(networks: readonly string[]): (address: string) => boolean {
+  const parsed = networks.map(parseNetwork);
+  return (text) => {
+    const address = parse(text);
+    return address !== undefined && parsed.some((network) => isWithin(address, network));
+  };
 }
 
 function classify(address: Address): AddressVerdict {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   bases,
@@ -9,6 +10,7 @@ import {
   type Standing,
   type Subscribed,
 } from '../../src/consent/decision.js';
+import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { startSenders, type Senders } from '../support/senders.js';
 import type { Sender } from '../../src/kits/sender/index.js';
 
@@ -24,7 +26,7 @@ interface Case {
   isExpired?: boolean;
   subscriptions: string;
   isHeld?: boolean;
-  /** What GET /grants says of the grant, and the feed, which reports no expiry. */
+  /** What GET /grants says of the grant, and the feed, which reports neither blocks nor expiry. */
   standing: Standing | undefined;
   feed: string | undefined;
   denial: Denial | undefined;
@@ -40,7 +42,7 @@ const agreement = { basis: 'agreement' as const };
 const none = { grant: undefined, standing: undefined, feed: undefined, denial: 'no_grant' } as const;
 const live = { grant: 'live', standing: 'live', feed: 'live', denial: undefined } as const;
 const over = { grant: 'live', standing: 'expired', feed: 'live', denial: 'expired', ...expired } as const;
-const stopped = { grant: 'live', standing: 'blocked', feed: 'blocked', denial: 'blocked', ...blocked } as const;
+const stopped = { grant: 'live', standing: 'blocked', feed: 'live', denial: 'blocked', ...blocked } as const;
 const revoked = { grant: 'revoked', standing: 'revoked', feed: 'revoked', denial: 'revoked' } as const;
 const ended = { grant: 'ended', standing: 'ended', feed: 'ended', denial: 'ended' } as const;
 
@@ -74,6 +76,8 @@ const cases: Case[] = [
 
 let senders: Senders;
 let sender: Sender;
+/** Another process, where the database allows one. */
+let beside: Registry | undefined;
 const origin = 'eventemitter.example.com';
 const sinkOf = (place: number) => `https://${cases[place]?.isBlocked ? 'blocked' : 'free'}.example.com/${place}`;
 const pairs = cases.map((_, place) => ({ origin, sink: sinkOf(place) }));
@@ -109,15 +113,17 @@ beforeAll(async () => {
     }
     if (row.grant === undefined) continue;
     await registry.sql(
-      `insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat, helduntil)
+      `insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat, helduntil,
+         address)
        values ($1, $2, gen_random_uuid(), 'gemeente', $3, $4, '60', 'x', now() - interval '1 hour',
-         now() + make_interval(secs => $5::int), case when $6 then now() + interval '1 hour' end)`,
+         now() + make_interval(secs => $5::int), case when $6 then now() + interval '1 hour' end, $7)`,
       origin,
       sink,
       row.grant,
       row.basis ?? 'response',
       row.isExpired ? -60 : 3_600,
       row.isHeld ?? false,
+      place % 2 === 0 ? '203.0.113.7' : null,
     );
   }
   await registry.service.database.write(async (tx) => {
@@ -131,8 +137,12 @@ beforeAll(async () => {
   });
   await registry.service.follow();
   sender = await senders.startCurrent();
+  if (isServer()) beside = await startRegistry({ beside: registry, env: { ASSENT_PORT: '0' } });
 });
-afterAll(() => senders.stop());
+afterAll(async () => {
+  await beside?.stop();
+  await senders.stop();
+});
 
 const expected = byPlace(({ denial }) => denial ?? 'allowed');
 type Permission = { allowed: boolean; reason?: string | undefined; message?: string | undefined };
@@ -245,6 +255,43 @@ test('the explanation of a match, and the status of a subscription', async () =>
     return [reason, read.body.status];
   });
   expect(found).toEqual(byPlace(({ explained, status }) => [explained, status]));
+});
+
+test.each([
+  ['origin', origin],
+  ['sink', sinkOf(2)],
+  ['host', 'free.example.com'],
+  ['domain', 'example.com'],
+  ['network', '203.0.113.0/24'],
+  ['subscriber', 'zaaksysteem'],
+  ['tenant', 'gemeente'],
+])('followers apply a block of the kind %s as the database does, and its end', async (kind, value) => {
+  const { registry, tenant } = senders;
+  const inDatabase = async () => {
+    const rows = await registry.sql<{ sink: string; denial: string | null }>(
+      'select sink, denial from pair_permission',
+    );
+    const denials = new Map(rows.map(({ sink, denial }) => [sink, denial ?? 'allowed']));
+    return byPlace((_, place) => denials.get(sinkOf(place)) ?? 'no_grant');
+  };
+  const agree = async () => {
+    const decided = await inDatabase();
+    const [last] = await registry.sql<{ position: number }>('select max(position)::int as position from change');
+    const event = { specversion: '1.0', id: '1', source: 'urn:example:none', type: 'com.example.none' };
+    while (Number(sender.match(event).revision) < last!.position) await sleep(10);
+    expect(await ask(({ sink }) => reasonOf(sender.permission(origin, sink)))).toEqual(decided);
+    await beside?.service.follow();
+    for (const process of [registry, ...(beside ? [beside] : [])]) {
+      const client = await process.as('assent:deliver', { subscriber: 'mailroom' });
+      const { body } = await client.post('/v1/permissions').send(pairs).expect(200);
+      expect({ ...body.map(reasonOf) }).toEqual(decided);
+    }
+    return decided;
+  };
+  const block = await tenant.admin.post('/v1/blocks').send({ kind, value, reason: 'Incident 8.' }).expect(201);
+  expect(await agree()).not.toEqual(expected);
+  await tenant.admin.delete(`/v1/blocks/${block.body.id}`).expect(200);
+  expect(await agree()).toEqual(expected);
 });
 
 test('the database and the memory decide the same for all that can be known', async () => {

@@ -265,8 +265,10 @@ create table change (
   state jsonb,
   -- Why: the verdict of a handshake, or why a grant ended.
   reason text,
-  -- Whose subscriptions it is about; null for a change of the origin that is no block.
+  -- Whose subscriptions it is about; null for a change of an origin or a block.
   subscribers text[],
+  -- Of a block, which belongs to no origin. If it is one of every tenant, the tenant is '*'.
+  block uuid,
   constraint change_pkey primary key (position)
 );
 create index change_tenant_position_idx on change (tenant, position);
@@ -419,6 +421,32 @@ create table block (
 );
 create index block_tenant_id_idx on block (tenant, id);
 create index block_endsat_idx on block (endsat) where endsat is not null;
+
+-- How far consumers were told what a block stopped, or what its end released (src/registry/blocks/announcements.ts). The
+-- row outlives the block until they are.
+create table block_announcement (
+  block uuid not null,
+  tenant text not null,
+  kind text not null,
+  value text not null,
+  -- The block was lifted.
+  islifted boolean not null default false,
+  -- The last subscription that was looked at. Tenants come in their order, the subscriptions of each by id.
+  attenant text not null default '',
+  atid uuid not null default '00000000-0000-0000-0000-000000000000',
+  -- Of a lifted block: how far the first walk came. Null if to its end.
+  untiltenant text,
+  untilid uuid,
+  -- How many were told, and of these: live grants, and the first names of origins.
+  subscriptions integer not null default 0,
+  grants integer not null default 0,
+  origins text[] not null default '{}',
+  -- When the latest page was written. Announcements take turns.
+  pagedat timestamptz(3) not null default current_timestamp,
+  finishedat timestamptz(3),
+  constraint block_announcement_pkey primary key (block)
+);
+create index block_announcement_open_idx on block_announcement (pagedat) where finishedat is null;
 
 -- Whether a block of this kind stops deliveries of an origin to a sink, whose host had this address when it gave consent.
 -- Postgres inlines it; bound to what it calls, because the workers of a cluster have another search_path.
@@ -602,16 +630,15 @@ from (
   ) d
 ) known;
 
--- What the log tells about, as it is now: one line of a snapshot each, and what a change carries.
--- A block is part of the state of what it stops: of the origin, for its name or its tenant; of the grant, for where the
--- sink is; of the subscription, which then counts as suspended, for its subscriber.
+-- What the log tells about, as it is now: one line of a snapshot each, and what a change carries. A block is a line of its
+-- own, and no part of the others: followers compare (src/matching/replica/blocks.ts).
 create view origin_state as
 select o.name as origin, o.tenant, row_to_json(known) as state
-from origin o, lateral (
-  select o.name, o.isdefault, o.profile, exists (
-    select from block b where b.tenant in (o.tenant, '*') and (b.kind = 'tenant' or (b.kind = 'origin' and b.value = o.name))
-  ) as blocked
-) known;
+from origin o, lateral (select o.name, o.isdefault, o.profile) known;
+
+create view block_state as
+select b.id, b.tenant, row_to_json(known) as state
+from block b, lateral (select b.id, b.kind, b.value) known;
 
 -- A subscription whose end was recorded is gone, as if it had been deleted. Until then, readers compare `expiresat`.
 create view subscription_state as
@@ -619,24 +646,17 @@ select s.id, s.tenant, s.origin, row_to_json(known) as state
 from subscription s, lateral (
   select s.id, s.subscriber, s.origin, s.sink, s.source, s.types, s.subject, s.filters, s.protocolsettings,
     s.sinkcredential is not null as hascredential,
-    s.suspendedat is not null or exists (
-      select from block b where b.tenant in (s.tenant, '*') and b.kind = 'subscriber' and b.value = s.subscriber
-    ) as suspended,
+    s.suspendedat is not null as suspended,
     to_char(s.endsat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat
 ) known
 where s.endedat is null;
 
 -- Readers compare `expiresat`, because nothing is logged when it passes. Times as everywhere else: clients that hold the
--- contract's date-time to `Z` refuse `+00:00`.
+-- contract's date-time to `Z` refuse `+00:00`. They compare `address` with blocked networks.
 create view grant_state as
 select g.id, g.origin, g.sink, g.tenant, row_to_json(known) as state
 from "grant" g, lateral (
-  select g.id, g.origin, g.sink,
-    grant_standing(g.state, exists (
-      select from block b where b.tenant in (g.tenant, '*') and b.kind in ('sink', 'host', 'domain', 'network')
-        and blocks_pair(b.kind, b.value, g.origin, g.sink, g.address)
-    ), 'infinity', now()) as state,
-    g.basis, g.allowedrate,
+  select g.id, g.origin, g.sink, g.state, g.basis, g.allowedrate, g.address,
     to_char(g.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat,
     to_char(g.helduntil at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as helduntil
 ) known;
@@ -659,7 +679,7 @@ $$;
 -- `subscribers` says whose subscription each is about, where the caller knows it: a deleted one can't be looked up.
 -- Whoever is notified is told which registry it is, and up to where.
 create function append_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[],
-  reasons text[] default null, subscribers text[] default null)
+  reasons text[] default null, subscribers text[] default null, blocks uuid[] default null)
 returns void language plpgsql
 set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan as $$
@@ -672,16 +692,15 @@ begin
   perform lock_registry('changes');
   select array_agg((case
       when c.kind like 'origin.%' then (select s.state from origin_state s where s.origin = c.origin)
-      -- A handshake without consent: its subject has not changed.
-      when c.kind like 'handshake.%' then null
+      when c.block is not null then (select s.state from block_state s where s.id = c.block)
+      -- A handshake without consent, or what a block does: its subject has not changed.
+      when c.kind like 'handshake.%' or c.kind in ('subscription.blocked', 'subscription.unblocked') then null
       when c.subscription is not null
         then (select case when s.origin = c.origin then s.state end from subscription_state s where s.id = c.subscription)
       else (select s.state from grant_state s where s.origin = c.origin and s.sink = c.sink)
     end)::jsonb order by c.place),
     array_agg(case
-      when c.kind in ('origin.blocked', 'origin.unblocked')
-        then (select jsonb_agg(distinct s.subscriber) from subscription s where s.origin = c.origin and s.endedat is null)
-      when c.kind like 'origin.%' then null
+      when c.kind like 'origin.%' or c.block is not null then null
       when c.subscriber is not null then jsonb_build_array(c.subscriber)
       when c.subscription is not null
         then (select jsonb_build_array(s.subscriber) from subscription s where s.id = c.subscription)
@@ -690,14 +709,14 @@ begin
         where s.origin = c.origin and s.sink = c.sink and s.endedat is null)
     end order by c.place)
   into states, concerned
-  from unnest(tenants, origins, kinds, sinks, subscriptions, subscribers)
-    with ordinality as c (tenant, origin, kind, sink, subscription, subscriber, place);
+  from unnest(tenants, origins, kinds, sinks, subscriptions, subscribers, blocks)
+    with ordinality as c (tenant, origin, kind, sink, subscription, subscriber, block, place);
   with appended as (
-    insert into change (tenant, origin, kind, sink, subscription, state, reason, subscribers)
+    insert into change (tenant, origin, kind, sink, subscription, state, reason, subscribers, block)
     select c.tenant, c.origin, c.kind, c.sink, c.subscription, c.state, c.reason,
-      case when c.concerned is not null then array(select jsonb_array_elements_text(c.concerned)) end
-    from unnest(tenants, origins, kinds, sinks, subscriptions, states, reasons, concerned)
-      with ordinality as c (tenant, origin, kind, sink, subscription, state, reason, concerned, place)
+      case when c.concerned is not null then array(select jsonb_array_elements_text(c.concerned)) end, c.block
+    from unnest(tenants, origins, kinds, sinks, subscriptions, states, reasons, concerned, blocks)
+      with ordinality as c (tenant, origin, kind, sink, subscription, state, reason, concerned, block, place)
     order by c.place
     returning position
   )

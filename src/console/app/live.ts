@@ -10,6 +10,9 @@ export type { Change };
 export const connection = signal<'off' | 'connecting' | 'live' | 'lost'>('off');
 const listeners = new Set<(change: Change) => void>();
 
+/** A block may concern everything that is shown. Consumers get a change for each of their subscriptions instead. */
+export const isBlock = ({ kind }: Change): boolean => kind.startsWith('block.');
+
 /** Calls back for each change until the returned function is called. */
 export function onChange(listener: (change: Change) => void): () => void {
   listeners.add(listener);

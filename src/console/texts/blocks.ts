@@ -81,6 +81,18 @@ export const blocksTexts = {
     en: 'Nothing that exists is under it now. It also stops what comes later.',
     nl: 'Er valt nu niets onder. De blokkade geldt ook voor wat later komt.',
   },
+  more: {
+    en: 'There is more than these numbers say.',
+    nl: 'Er is meer dan deze aantallen zeggen.',
+  },
+  announcing: {
+    en: 'The block is in force. Consumers are being told: {n} subscriptions so far.',
+    nl: 'De blokkade is van kracht. Afnemers krijgen bericht: {n} abonnementen tot nu toe.',
+  },
+  announced: {
+    en: 'Consumers of {n} subscriptions were told.',
+    nl: 'Afnemers van {n} abonnementen hebben bericht gekregen.',
+  },
   notYet: { en: 'Nothing is blocked yet.', nl: 'Er is nog niets geblokkeerd.' },
   subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
   subscribers: { en: 'Subscribers', nl: 'Abonnees' },
@@ -90,10 +102,6 @@ export const blocksTexts = {
   firstNames: { en: 'the first 20', nl: 'de eerste 20' },
   showSubscriptions: { en: 'Show these subscriptions', nl: 'Toon deze abonnementen' },
   block: { en: 'Block now', nl: 'Nu blokkeren' },
-  blocking: {
-    en: 'Blocking. With thousands of subscriptions this takes a moment.',
-    nl: 'Bezig met blokkeren. Bij duizenden abonnementen duurt dit even.',
-  },
   blocked: {
     en: 'Blocked. Senders stop within a second.',
     nl: 'Geblokkeerd. Verzendende systemen stoppen binnen een seconde.',

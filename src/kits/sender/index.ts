@@ -68,8 +68,9 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     origin,
     onFault,
     createReplica: () => new Replica({ dialects, now }),
-    onChange(of, sink) {
-      credentials.forget(of, sink);
+    onChange(of, sink, isBlock) {
+      // A block changes no credential, and forgetting all of them would ask for all of them again.
+      if (!isBlock) credentials.forget(of, sink);
       if (of === undefined || sink === undefined) withheld.clear();
       else withheld.delete(`${of} ${sink}`);
       // The feed reports the hold now, and will report when an admin ends it.

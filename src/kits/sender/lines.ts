@@ -17,9 +17,12 @@ export interface ChangeLine extends Checkpoint {
   kind: string;
   /** RFC 3339. */
   at: string;
-  origin: string;
+  /** Absent for a block. */
+  origin?: string;
   sink?: string;
   subscription?: string;
+  /** The id of a block. */
+  block?: string;
   /** A code. */
   reason?: string;
   state: State | null;
@@ -31,7 +34,7 @@ export const ownTenant = '';
 /** Undefined for a kind that this version does not know. */
 export function subjectOfLine(line: SnapshotLine | ChangeLine): Subject | undefined {
   if ('cursor' in line && line.kind === 'end') return undefined;
-  return 'cursor' in line ? subjectOfChange(line as ChangeLine, ownTenant) : subjectOfState(line, ownTenant);
+  return 'cursor' in line ? subjectOfChange(line, ownTenant) : subjectOfState(line, ownTenant);
 }
 
 /** Reports a line that a newer registry wrote and this version cannot apply, and continues. */

@@ -190,13 +190,15 @@ async function survey(path: string) {
         else origins.set(subject.origin, text);
         continue;
       }
-      const key = `${subject.kind} ${subject.origin} ${subject.kind === 'grant' ? subject.sink : subject.id}`;
+      // A block belongs to no origin.
+      const of = subject.kind === 'block' ? '' : subject.origin;
+      const key = `${subject.kind} ${of} ${subject.kind === 'grant' ? subject.sink : subject.id}`;
       const before = last.get(key);
       if (before !== undefined) originOf.delete(before);
       if (isGone) last.delete(key);
       else {
         last.set(key, number);
-        originOf.set(number, subject.origin);
+        originOf.set(number, of);
       }
     }
   }

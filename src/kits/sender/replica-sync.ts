@@ -35,8 +35,8 @@ export interface ReplicaSyncSettings {
   /** Only this origin. */
   origin: string | undefined;
   createReplica: () => Replica;
-  /** After a change of this pair was applied; of an origin, or of everything, if no more is given. */
-  onChange: (origin?: string, sink?: string) => void;
+  /** After a change of this pair was applied; of an origin, a block, or everything, if no more is given. */
+  onChange: (origin?: string, sink?: string, isBlock?: boolean) => void;
   onFault: (error: unknown) => void;
 }
 
@@ -106,7 +106,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
     ageOfRegistry = age ?? ageOfRegistry;
     if (isCaughtUp) isCurrent(performance.now() - ageOfRegistry * 1_000);
     if (performance.now() - notedAt > noteEveryMs) note();
-    for (const change of changes) onChange(change.origin, change.sink);
+    for (const { kind, origin, sink } of changes) onChange(origin, sink, kind.startsWith('block.'));
   }
 
   function isCurrent(at: number): void {

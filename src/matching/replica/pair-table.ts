@@ -32,6 +32,13 @@ const highPart = 2 ** 31;
 type SmallNumber = (typeof word)['grant' | 'subscriptions' | 'conditional'];
 type LargeNumber = (typeof word)['rate' | 'expiresAt' | 'heldUntil'];
 
+/**
+ * Words that look-ups seldom need, apart from the records: a record that they made longer than a power of two would take
+ * twice its memory. The owner defines their meaning, too.
+ */
+export const aside = { address: 0, subscriber: 1 } as const;
+type Aside = (typeof aside)[keyof typeof aside];
+
 /** Parallel arrays. */
 export interface AskedPairs {
   count: number;
@@ -46,13 +53,15 @@ export interface AskedPairs {
 export class PairTable {
   readonly #records = new Arena();
   readonly #index = new HashIndex(this.#records);
+  /** For each chunk of records, two words for each of its blocks. */
+  readonly #asides: Int32Array[] = [];
 
   get size(): number {
     return this.#index.size;
   }
 
   get bytes(): number {
-    return this.#records.bytes;
+    return this.#asides.reduce((sum, words) => sum + words.byteLength, this.#records.bytes);
   }
 
   /** The sink is the bytes from `from` to `to`. 0 if there is no such pair. */
@@ -93,6 +102,7 @@ export class PairTable {
     words.fill(0, at, at + recordWords);
     words[at + word.origin] = origin;
     words[at + word.length] = sink.length;
+    this.#clearAside(pair);
     this.#records.bytesOf(pair).set(sink, (at + word.text) * 4);
     this.#index.add(hashOf(origin, sinkHash), pair);
     return pair;
@@ -103,6 +113,9 @@ export class PairTable {
     const sinkHash = hashBytes(this.#records.bytesOf(pair), from, from + this.#word(pair, word.length));
     this.#index.delete(hashOf(this.origin(pair), sinkHash), pair);
     this.#records.release(pair);
+    // The chunk was empty, and gave its memory back.
+    const chunk = pair >>> chunkBits;
+    if (this.#asides[chunk]!.length > this.#records.chunks[chunk]!.length) this.#asides[chunk] = noWords;
   }
 
   origin(pair: number): number {
@@ -120,6 +133,14 @@ export class PairTable {
 
   setSmall(pair: number, member: SmallNumber, value: number): void {
     this.#setWord(pair, member, value);
+  }
+
+  aside(pair: number, member: Aside): number {
+    return this.#asides[pair >>> chunkBits]![this.#asideOf(pair) + member]!;
+  }
+
+  setAside(pair: number, member: Aside, value: number): void {
+    this.#asides[pair >>> chunkBits]![this.#asideOf(pair) + member] = value;
   }
 
   large(pair: number, member: LargeNumber): number {
@@ -164,9 +185,9 @@ export class PairTable {
     }
   }
 
-  /** Removes an origin. It scans all pairs, so use it only for rare changes. */
-  releaseOrigin(origin: number): void {
-    for (const pair of [...this.#index.values()]) if (this.origin(pair) === origin) this.release(pair);
+  /** The pairs of an origin. It scans all pairs, so use it only for rare changes. */
+  pairsOf(origin: number): number[] {
+    return [...this.#index.values()].filter((pair) => this.origin(pair) === origin);
   }
 
   #is(pair: number, origin: number, bytes: Uint8Array, from: number, to: number): boolean {
@@ -184,6 +205,22 @@ export class PairTable {
     return words[place] === rest;
   }
 
+  #asideOf(pair: number): number {
+    return ((pair & offsetMask) >>> (31 - Math.clz32(this.#records.sizeOf(pair)))) * 2;
+  }
+
+  #clearAside(pair: number): void {
+    const chunk = pair >>> chunkBits;
+    const at = this.#asideOf(pair);
+    let words = this.#asides[chunk] ?? noWords;
+    if (at >= words.length) {
+      const more = new Int32Array(Math.max(16, 2 ** Math.ceil(Math.log2(at + 2))));
+      more.set(words);
+      this.#asides[chunk] = words = more;
+    }
+    words.fill(0, at, at + 2);
+  }
+
   #word(pair: number, which: number): number {
     return this.#records.chunks[pair >>> chunkBits]![(pair & offsetMask) + which]!;
   }
@@ -193,6 +230,7 @@ export class PairTable {
   }
 }
 
+const noWords = new Int32Array(0);
 const idForm = new Piece('00000000-0000-0000-0000-000000000000');
 const idText = Buffer.alloc(idForm.length);
 

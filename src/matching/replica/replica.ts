@@ -3,10 +3,10 @@ import type { ContextAttributes } from '../../events/context-attributes.js';
 import { withoutQuery } from '../../base/formats/uri.js';
 import { MatchIndex } from '../index/match-index.js';
 import type { Decision } from '../../consent/decision.js';
-import { KnownPairs, type MatchedPair } from './known-pairs.js';
+import { KnownPairs, type MatchedPair, type Use } from './known-pairs.js';
 import type { Dialects } from '../filters/predicate.js';
 import type { Work } from '../match/work.js';
-import { type GrantState, type OriginState, type State, type Subject, type SubscriptionState } from './state.js';
+import type { BlockState, GrantState, OriginState, State, Subject, SubscriptionState } from './state.js';
 
 export interface KnownOrigin extends OriginState {
   tenant: string;
@@ -18,9 +18,10 @@ interface IndexedOrigin {
   origin: KnownOrigin;
   index: MatchIndex;
   pairs: Int32Array;
-  /** The pairs of suspended subscriptions, by id, and the ends of those that have one. They are not in the index. */
-  suspended: Map<string, number>;
-  suspendedEnds: Map<string, number>;
+  /** The numbers of their subscribers; 0 for a free handle. */
+  subscribers: Int32Array;
+  /** Suspended subscriptions, by id. They are not in the index. */
+  suspended: Map<string, Use & { pair: number }>;
   /** Of those in the index. Milliseconds since 1970. */
   ends: Map<number, number>;
   credentials: Set<number>;
@@ -34,7 +35,8 @@ interface ReplicaSettings {
 }
 
 /**
- * The state of the registry in memory: origins, which subscriptions an event matches, and which origin may send where.
+ * The state of the registry in memory: origins, which subscriptions an event matches, which origin may send where, and
+ * the blocks that stand above all of it.
  * Every process of the registry has one, and so does every sender that follows the feed, so all give the same results.
  *
  * `put` accepts states in the order of the log; a state replaces the previous one, and null removes it. Everything here
@@ -62,6 +64,10 @@ export class Replica {
 
   /** `subject` is the thing that has the state. */
   put(subject: Subject, state: State | null): void {
+    if (subject.kind === 'block') {
+      this.#pairs.blocks.put(subject.tenant, subject.id, state as BlockState | null);
+      return;
+    }
     if (subject.kind === 'origin') {
       this.#putOrigin(subject.tenant, subject.origin, state as OriginState | null);
       return;
@@ -92,7 +98,7 @@ export class Replica {
   match(origin: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined;
   match({ name }: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined {
     const entry = this.#indexed.get(name);
-    if (entry === undefined || entry.origin.blocked) {
+    if (entry === undefined) {
       work?.endEvent();
       return [];
     }
@@ -104,7 +110,9 @@ export class Replica {
     const found = handles.length === 1 ? undefined : new Map<number, MatchedPair>();
     const time = this.now();
     const ends = entry.ends.size === 0 ? undefined : entry.ends;
+    const barred = this.#pairs.barred(entry.number);
     for (const handle of handles) {
+      if (barred.size > 0 && barred.has(entry.subscribers[handle] ?? 0)) continue;
       if (ends !== undefined && (ends.get(handle) ?? Infinity) <= time) continue;
       const pair = entry.pairs[handle] ?? 0;
       if (this.#pairs.standing(pair, time) !== 'live') continue;
@@ -152,7 +160,7 @@ export class Replica {
     let { bytes } = this.#pairs;
     for (const entry of this.#indexed.values()) {
       subscriptions += sizeOf(entry);
-      bytes += entry.index.statistics().bytes + entry.pairs.length * 4;
+      bytes += entry.index.statistics().bytes + entry.pairs.length * 8;
     }
     return { subscriptions, pairs: this.#pairs.size, bytes };
   }
@@ -161,8 +169,10 @@ export class Replica {
     const entry = this.#indexed.get(name);
     if (state === null) {
       if (entry) {
-        this.#pairs.releaseOrigin(entry.number);
         this.#count(entry.origin.tenant, -sizeOf(entry));
+        for (const use of entry.suspended.values()) this.#pairs.leave(use.pair, use);
+        entry.subscribers.forEach((subscriber, handle) => subscriber > 0 && this.#leaveIndexed(entry, handle));
+        this.#pairs.releaseOrigin(entry.number);
       }
       this.#indexed.delete(name);
     } else if (entry === undefined) {
@@ -172,8 +182,8 @@ export class Replica {
         origin: { ...state, tenant },
         index,
         pairs: new Int32Array(64),
+        subscribers: new Int32Array(64),
         suspended: new Map(),
-        suspendedEnds: new Map(),
         ends: new Map(),
         credentials: new Set(),
         protocolSettings: new Map(),
@@ -183,7 +193,7 @@ export class Replica {
       entry.origin = { ...state, tenant };
       this.#count(tenant, sizeOf(entry));
     }
-    if (state !== null) this.#pairs.blockOrigin(this.#indexed.get(name)?.number ?? 0, state.blocked === true);
+    if (state !== null) this.#pairs.putOrigin(this.#indexed.get(name)?.number ?? 0, tenant, name);
     if (state?.isdefault) this.#defaults.set(tenant, name);
     else if (this.#defaults.get(tenant) === name) this.#defaults.delete(tenant);
   }
@@ -198,32 +208,36 @@ export class Replica {
     const size = sizeOf(entry);
     try {
       // Join before leave, so that a pair that stays the same is never empty in between.
-      const end = state === null ? undefined : endOf(state);
-      const pair = state === null ? 0 : this.#pairs.join(entry.number, state.sink, state.suspended, end);
+      const use = state === null ? undefined : this.#useOf(state);
+      const pair = state === null || use === undefined ? 0 : this.#pairs.join(entry.number, state.sink, use);
       this.#leave(entry, id, state !== null && !state.suspended);
-      if (state?.suspended) {
-        entry.suspended.set(id, pair);
-        if (end !== undefined) entry.suspendedEnds.set(id, end);
-      } else if (state !== null) this.#addOrRemove(entry, state, pair, end);
+      if (state === null || use === undefined) return;
+      if (state.suspended) entry.suspended.set(id, { ...use, pair });
+      else this.#addOrRemove(entry, state, pair, use);
     } finally {
       this.#count(entry.origin.tenant, sizeOf(entry) - size);
     }
   }
 
+  #useOf(state: SubscriptionState): Use {
+    const subscriber = this.#pairs.acquireSubscriber(state.subscriber ?? '');
+    return { subscriber, isSuspended: state.suspended, end: endOf(state) };
+  }
+
   /** If indexing fails, neither the new subscription nor the one that it replaces stays. */
-  #addOrRemove(entry: IndexedOrigin, state: SubscriptionState, pair: number, end: number | undefined): void {
+  #addOrRemove(entry: IndexedOrigin, state: SubscriptionState, pair: number, use: Use): void {
     try {
-      const handle = this.#addToIndex(entry, state, pair);
-      if (end !== undefined) entry.ends.set(handle, end);
+      const handle = this.#addToIndex(entry, state, pair, use.subscriber);
+      if (use.end !== undefined) entry.ends.set(handle, use.end);
     } catch (error) {
       const handle = entry.index.handleOf(state.id);
       if (handle !== undefined) this.#removeFromIndex(entry, state.id, handle);
-      this.#pairs.leave(pair, false, end);
+      this.#pairs.leave(pair, use);
       throw error;
     }
   }
 
-  #addToIndex(entry: IndexedOrigin, state: SubscriptionState, pair: number): number {
+  #addToIndex(entry: IndexedOrigin, state: SubscriptionState, pair: number, subscriber: number): number {
     const handle = entry.index.add({
       id: state.id,
       source: state.source ?? undefined,
@@ -231,8 +245,12 @@ export class Replica {
       subject: state.subject ?? undefined,
       filters: state.filters ?? undefined,
     });
-    if (handle >= entry.pairs.length) entry.pairs = grown(entry.pairs);
+    if (handle >= entry.pairs.length) {
+      entry.pairs = grown(entry.pairs);
+      entry.subscribers = grown(entry.subscribers);
+    }
     entry.pairs[handle] = pair;
+    entry.subscribers[handle] = subscriber;
     if (state.hascredential) entry.credentials.add(handle);
     else entry.credentials.delete(handle);
     const settings = state.protocolsettings ?? {};
@@ -243,19 +261,23 @@ export class Replica {
 
   /** Removes a subscription from its pair, and from the index unless it stays there. */
   #leave(entry: IndexedOrigin, id: string, staysInIndex: boolean): void {
-    const pair = entry.suspended.get(id);
-    if (pair !== undefined) {
+    const use = entry.suspended.get(id);
+    if (use !== undefined) {
       entry.suspended.delete(id);
-      const end = entry.suspendedEnds.get(id);
-      entry.suspendedEnds.delete(id);
-      this.#pairs.leave(pair, true, end);
+      this.#pairs.leave(use.pair, use);
       return;
     }
     const handle = entry.index.handleOf(id);
     if (handle === undefined) return;
-    this.#pairs.leave(entry.pairs[handle] ?? 0, false, entry.ends.get(handle));
-    entry.ends.delete(handle);
+    this.#leaveIndexed(entry, handle);
     if (!staysInIndex) this.#removeFromIndex(entry, id, handle);
+  }
+
+  #leaveIndexed(entry: IndexedOrigin, handle: number): void {
+    const subscriber = entry.subscribers[handle] ?? 0;
+    this.#pairs.leave(entry.pairs[handle] ?? 0, { subscriber, isSuspended: false, end: entry.ends.get(handle) });
+    entry.subscribers[handle] = 0;
+    entry.ends.delete(handle);
   }
 
   #removeFromIndex(entry: IndexedOrigin, id: string, handle: number): void {
@@ -271,7 +293,7 @@ function sizeOf({ index, suspended }: IndexedOrigin): number {
 
 /**
  * Puts a state, or removes its subject if this version cannot use the state: removing denies, but the old state might
- * allow. An undefined subject is of a kind that this version does not know.
+ * allow. A block stays, because removing it would allow. An undefined subject is of a kind that this version does not know.
  */
 export function putOrRemove(
   replica: Replica,
@@ -285,7 +307,7 @@ export function putOrRemove(
   } catch (cause) {
     const logged = subject.kind === 'grant' ? { ...subject, sink: withoutQuery(subject.sink) } : subject;
     onFault(new Error(`A state could not be taken in: ${JSON.stringify(logged)}`, { cause }));
-    replica.put(subject, null);
+    if (subject.kind !== 'block') replica.put(subject, null);
   }
 }
 

@@ -3,18 +3,20 @@ import type { Profile } from '../../consent/origin.js';
 import type { Filter } from '../filters/filter.js';
 
 /**
- * The subjects of changes and states, in the form of the database views `origin_state`, `subscription_state` and
- * `grant_state`, and of the feed and snapshots. States have everything that matching and permissions need, and no
+ * The subjects of changes and states, in the form of the database views `block_state`, `origin_state`, `subscription_state`
+ * and `grant_state`, and of the feed and snapshots. States have everything that matching and permissions need, and no
  * secret.
  */
 export type Subject =
+  | { kind: 'block'; tenant: string; id: string }
   | { kind: 'origin'; tenant: string; origin: string }
   | { kind: 'subscription'; origin: string; id: string }
   | { kind: 'grant'; origin: string; sink: string };
 
-export type State = OriginState | SubscriptionState | GrantState;
+export type State = BlockState | OriginState | SubscriptionState | GrantState;
 
 export type StateLine =
+  | { kind: 'block'; state: BlockState }
   | { kind: 'origin'; state: OriginState }
   | { kind: 'subscription'; state: SubscriptionState }
   | { kind: 'grant'; state: GrantState };
@@ -22,6 +24,8 @@ export type StateLine =
 /** Undefined for a kind that this version does not know. */
 export function subjectOfState({ kind, state }: StateLine, tenant: string): Subject | undefined {
   switch (kind) {
+    case 'block':
+      return { kind, tenant, id: state.id };
     case 'origin':
       return { kind, tenant, origin: state.name };
     case 'subscription':
@@ -33,28 +37,48 @@ export function subjectOfState({ kind, state }: StateLine, tenant: string): Subj
   }
 }
 
-/** For example, the subject of `grant.revoked` is a grant. Undefined for a kind that this version does not know. */
+/** What a block does to subscriptions, for their consumers. To followers the block itself says it. */
+export const isEffectOfBlock = (kind: string) => kind === 'subscription.blocked' || kind === 'subscription.unblocked';
+
+/**
+ * For example, the subject of `grant.revoked` is a grant. Undefined for a change that is none for followers, and for a
+ * kind that this version does not know.
+ */
 export function subjectOfChange(
-  change: { kind: string; origin: string; sink?: string; subscription?: string | null },
+  change: {
+    kind: string;
+    origin?: string;
+    sink?: string;
+    subscription?: string | null;
+    block?: string | null;
+  },
   tenant: string,
 ): Subject | undefined {
-  const { origin, sink, subscription } = change;
+  const { origin, sink, subscription, block } = change;
   const kind = change.kind.slice(0, change.kind.indexOf('.'));
+  if (kind === 'block' && block) return { kind, tenant, id: block };
+  if (!origin || isEffectOfBlock(change.kind)) return undefined;
   if (kind === 'origin') return { kind, tenant, origin };
   if (kind === 'subscription' && subscription) return { kind, origin, id: subscription };
   return kind === 'grant' && sink ? { kind, origin, sink } : undefined;
+}
+
+/** In force until it is null. `kind` may be one of a later version. */
+export interface BlockState {
+  id: string;
+  kind: string;
+  value: string;
 }
 
 export interface OriginState {
   name: string;
   isdefault: boolean;
   profile: Profile;
-  /** It may send nothing, and nothing matches. */
-  blocked?: boolean;
 }
 
 export interface SubscriptionState {
   id: string;
+  subscriber?: string;
   origin: string;
   sink: string;
   source?: string | null;
@@ -63,7 +87,6 @@ export interface SubscriptionState {
   filters?: Filter[] | null;
   protocolsettings?: Record<string, unknown> | null;
   hascredential: boolean;
-  /** Or its subscriber is blocked. */
   suspended: boolean;
   /** RFC 3339: the end that its consumer named. */
   expiresat?: string | null;
@@ -79,4 +102,6 @@ export interface GrantState {
   /** RFC 3339. */
   expiresat: string;
   helduntil?: string | null;
+  /** Of the webhook, when it was last asked for this consent. */
+  address?: string | null;
 }

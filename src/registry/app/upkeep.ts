@@ -1,3 +1,4 @@
+import { announceBlocks } from '../blocks/announcements.js';
 import { createBlockStore } from '../blocks/store.js';
 import { forgetAudits, forgetChanges } from '../changes/retention.js';
 import type { Context } from '../context.js';
@@ -69,6 +70,8 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
   }
 
   const sweeping: Interval = { ms: config.pollMs * 2, firstMs: 0 };
+  /** Of its own, because a block of a million takes minutes to announce. */
+  const announcing: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   const forgetting: Interval = { ms: hourMs, firstMs: 0 };
   // These read all rows that are old enough, of which most may have to stay; at first, the process loads its memory.
   const reviewing: Interval = { ms: 24 * hourMs, firstMs: 600_000 };
@@ -76,6 +79,7 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
   const tasks: Task[] = [
     { name: 'end subscriptions', every: sweeping, run: untilDone(500, recordEnds) },
     { name: 'lift blocks', every: sweeping, run: createBlockStore(database).liftEnded },
+    { name: 'announce blocks', every: announcing, run: () => announceBlocks(database, stopping) },
     { name: 'end callbacks', every: sweeping, run: untilDone(100, refuseUncalled) },
     { name: 'end overtaken renewals', every: sweeping, run: untilDone(100, endOvertaken) },
     { name: 'find parked handshakes that are wanted', every: sweeping, run: unparkNext },
@@ -111,7 +115,10 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
   }
 
   return {
-    sweep: () => runAll(sweeping),
+    async sweep() {
+      await runAll(sweeping);
+      await runAll(announcing);
+    },
     async forget() {
       await runAll(forgetting);
       await runAll(reviewing);

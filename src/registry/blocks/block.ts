@@ -34,8 +34,6 @@ export interface Block {
   byOperator: boolean;
 }
 
-export const everyTenant = '*';
-
 export function blockOf(row: BlockRow): Block {
   return {
     id: row.id,

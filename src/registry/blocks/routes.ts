@@ -6,8 +6,11 @@ import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { isUuid } from '../../base/files/ids.js';
-import { everyTenant, parseBlockValue, type Block } from './block.js';
-import { createBlockStore, type BlockEffect, type BlockScope, type NewBlock } from './store.js';
+import { everyTenant } from '../../matching/replica/blocks.js';
+import { parseBlockValue, type Block } from './block.js';
+import type { Announcement } from './announcements.js';
+import type { BlockEffect } from './effect.js';
+import { createBlockStore, type BlockScope, type NewBlock } from './store.js';
 
 type BlockOperation = 'getBlocks' | 'createBlock' | 'getBlock' | 'liftBlock';
 
@@ -34,13 +37,16 @@ export function routes({ database, now }: Context): Handlers<BlockOperation> {
         return { status: 200, body: { ...body, expiresat } };
       }
       const created = await blocks.create(actorOf(call), block);
-      const body = present(created, await blocks.effectOf(created));
+      // The block is in force, even if counting what it stops fails.
+      const effect = await blocks.effectOf(created).catch(() => undefined);
+      const body = present(created, { effect, announcement: { isFinished: false, subscriptions: 0 } });
       return { status: 201, headers: { Location: `${call.address}/${created.id}` }, body };
     },
 
     getBlock: async ({ path, principal }) => {
       const block = await blocks.read(scopeOf(principal), path.id);
-      return { status: 200, body: present(block, await blocks.effectOf(block)) };
+      const [effect, announcement] = await Promise.all([blocks.effectOf(block), blocks.announcement(block)]);
+      return { status: 200, body: present(block, { effect, announcement }) };
     },
 
     liftBlock: async (call) => {
@@ -96,7 +102,10 @@ function operatorOnly(): RegistryError {
   );
 }
 
-function present(block: Block, effect?: BlockEffect): components['schemas']['Block'] {
+function present(
+  block: Block,
+  { effect, announcement }: { effect?: BlockEffect | undefined; announcement?: Announcement | undefined } = {},
+): components['schemas']['Block'] {
   return {
     id: block.id,
     tenant: block.tenant,
@@ -108,5 +117,11 @@ function present(block: Block, effect?: BlockEffect): components['schemas']['Blo
     byoperator: block.byOperator,
     expiresat: block.endsAt?.toISOString(),
     effect,
+    ...(announcement && {
+      announcement: {
+        state: announcement.isFinished ? 'finished' : 'running',
+        subscriptions: announcement.subscriptions,
+      },
+    }),
   };
 }

@@ -1,9 +1,11 @@
 import { RegistryError } from '../../base/errors.js';
+import { everyTenant } from '../../matching/replica/blocks.js';
 import { indexLoading } from '../../matching/replica/replica.js';
+import { isEffectOfBlock } from '../../matching/replica/state.js';
 import type { Query } from '../storage/database.js';
 import { readCursor, writeCursor, type FeedPosition } from './cursor.js';
 import type { Follower } from './follower.js';
-import { readLog, type FeedScope, type LogBounds, type LoggedChange } from './log.js';
+import { isVisible, readLog, type FeedScope, type LogBounds, type LoggedChange } from './log.js';
 import { readOwnLog, readStatuses, type OwnScope } from './own-log.js';
 import { Ring, type RingLimits } from './ring.js';
 
@@ -141,7 +143,7 @@ export class Feed {
     if (isOther) this.ring.reset(after);
     this.#epoch = present;
     this.ring.append(changes);
-    for (const audience of isOther ? [...this.#waiting.keys()] : audiencesOf(changes)) {
+    for (const audience of isOther || changes.some(isForAll) ? [...this.#waiting.keys()] : audiencesOf(changes)) {
       const readers = this.#waiting.get(audience);
       this.#waiting.delete(audience);
       readers?.forEach((wake) => wake(isOther ? 0n : after));
@@ -199,9 +201,10 @@ export class Reader {
     // A log that ends before a position that was already read is another log.
     if (page.end < from) throw otherHistory();
     const { isMore } = page;
-    const changes = await this.#feed.textsOf(page.changes, this.#scope);
+    const visible = page.changes.filter((change) => isVisible(change, this.#scope));
+    const changes = await this.#feed.textsOf(visible, this.#scope);
     this.#goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? this.#position);
-    this.#onPage('log', page.changes.length);
+    this.#onPage('log', changes.length);
     return { changes, isMore: isMore && this.#position < page.end };
   }
 
@@ -267,32 +270,38 @@ export class Reader {
 }
 
 function textWith(change: LoggedChange, cursor: string, state: string | null): TextOfChange {
-  const { position, at, kind, origin, sink, subscription, reason } = change;
+  const { position, at, kind, origin, sink, subscription, reason, block } = change;
   const members = {
     cursor,
     revision: String(position),
     at,
     kind,
-    origin,
+    ...(origin === '' ? {} : { origin }),
     ...(sink === '' ? {} : { sink }),
     ...(subscription === null ? {} : { subscription }),
     ...(reason === null ? {} : { reason }),
+    ...(block === null ? {} : { block }),
   };
   return { kind, cursor, json: `${JSON.stringify(members).slice(0, -1)},"state":${state ?? 'null'}}` };
 }
 
 /** Readers that the same changes wake. A tenant's name contains no NUL. */
-function audienceOf({ tenant, subscriber }: FeedScope): string {
-  return subscriber === undefined ? tenant : `${tenant}\0${subscriber}`;
+function audienceOf({ tenant, subscriber, withStatus }: FeedScope): string {
+  return subscriber === undefined ? (withStatus ? `${tenant}\0\0` : tenant) : `${tenant}\0${subscriber}`;
 }
 
 function audiencesOf(changes: readonly LoggedChange[]): Set<string> {
   const audiences = new Set<string>();
-  for (const { tenant, subscribers } of changes) {
-    audiences.add(tenant);
+  for (const { kind, tenant, subscribers } of changes) {
+    if (!isEffectOfBlock(kind)) audiences.add(tenant);
+    audiences.add(audienceOf({ tenant, withStatus: true }));
     for (const subscriber of subscribers ?? []) audiences.add(audienceOf({ tenant, subscriber }));
   }
   return audiences;
+}
+
+function isForAll({ tenant }: LoggedChange): boolean {
+  return tenant === everyTenant;
 }
 
 function unknownCursor(place: string): RegistryError {

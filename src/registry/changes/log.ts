@@ -1,5 +1,7 @@
+import { everyTenant } from '../../matching/replica/blocks.js';
 import { putOrRemove, type Replica } from '../../matching/replica/replica.js';
 import {
+  isEffectOfBlock,
   subjectOfChange,
   subjectOfState,
   type State,
@@ -13,7 +15,9 @@ export interface LoggedChange {
   position: bigint;
   /** RFC 3339. */
   at: string;
+  /** Of a block for every tenant, `everyTenant`. */
   tenant: string;
+  /** Empty for a change of a block. */
   origin: string;
   kind: string;
   /** Empty for a change of the origin itself. */
@@ -25,6 +29,8 @@ export interface LoggedChange {
   reason: string | null;
   /** Whose subscriptions it is about; null for a change of the origin itself. */
   subscribers: string[] | null;
+  /** The id of the block that the change is about. */
+  block: string | null;
 }
 
 /** The history that positions belong to, and the last deleted position. */
@@ -40,6 +46,14 @@ export interface FeedScope {
   subscriber?: string | undefined;
   /** Each change has the present status of the subscriptions that it is about. */
   withStatus?: boolean | undefined;
+}
+
+/** Whether a reader of this scope gets the change. What a block does to subscriptions is for those who report statuses. */
+export function isVisible(change: LoggedChange, { tenant, origin, subscriber, withStatus }: FeedScope): boolean {
+  if (change.tenant !== tenant && change.tenant !== everyTenant) return false;
+  if (origin !== undefined && change.origin !== origin && change.origin !== '') return false;
+  if (subscriber !== undefined) return change.subscribers?.includes(subscriber) === true;
+  return withStatus === true || !isEffectOfBlock(change.kind);
 }
 
 /** A page has at least one change, however large that is. */
@@ -68,10 +82,10 @@ export async function readLog(
   limits: PageLimits,
   of?: FeedScope,
 ): Promise<{ bounds: LogBounds; end: bigint; now: number; changes: LoggedChange[]; isMore: boolean }> {
-  const { where, values } = conditions(of, 4);
+  const { values, sources } = sourcesOf(of);
   const rows = await query<LogRow>(
     `select f.epoch::text as epoch, f.horizon::text as horizon, c.position::text as position, c.tenant, c.origin, c.kind,
-       c.sink, c.subscription::text as subscription, c.state, c.reason, c.subscribers, c.found,
+       c.sink, c.subscription::text as subscription, c.state, c.reason, c.subscribers, c.block::text as block, c.found,
        greatest(f.horizon, (select max(position) from change))::text as end,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
        to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
@@ -79,8 +93,8 @@ export async function readLog(
        select *, count(*) over () as found from (
          select *, sum(bytes) over (order by position rows unbounded preceding) as upto from (
            select *, ${changeOverhead} + octet_length(sink) + coalesce(octet_length(state), 0) as bytes from (
-             select position, at, tenant, origin, kind, sink, subscription, state::text as state, reason, subscribers
-             from change where ${where}position > $1::bigint order by position limit $2::int
+             select position, at, tenant, origin, kind, sink, subscription, state::text as state, reason, subscribers, block
+             from (${sources}) source order by position limit $2::int
            ) page
          ) sized
        ) summed
@@ -92,8 +106,10 @@ export async function readLog(
   if (first === undefined) throw new Error('The table feed_state has no row.');
   const changes = rows.flatMap(({ position, at, tenant, origin, kind, sink, subscription, state, ...whom }) => {
     if (position === null) return [];
-    const { reason, subscribers } = whom;
-    return [{ position: BigInt(position), at, tenant, origin, kind, sink, subscription, state, reason, subscribers }];
+    const { reason, subscribers, block } = whom;
+    return [
+      { position: BigInt(position), at, tenant, origin, kind, sink, subscription, state, reason, subscribers, block },
+    ];
   });
   const bounds = { epoch: first.epoch, horizon: BigInt(first.horizon) };
   const isMore = changes.length === limits.rows || changes.length < Number(first.found ?? 0);
@@ -103,11 +119,29 @@ export async function readLog(
 /** Approximate bytes of a change without its sink and its state. */
 export const changeOverhead = 350;
 
-/** A separate text for each scope, because Postgres does not use its indexes for optional conditions. */
-function conditions(of: FeedScope | undefined, first: number): { where: string; values: string[] } {
+/**
+ * Where the changes of a scope are: each part is read in the order of an index, and no further than a page. Blocks belong to
+ * no origin, and those of every tenant to each scope.
+ */
+function sourcesOf(of: FeedScope | undefined): { sources: string; values: string[] } {
+  const part = (where: string) =>
+    `(select * from change where ${where}position > $1::bigint order by position limit $2::int)`;
+  if (of === undefined) return { sources: part(''), values: [] };
+  const { tenant, origin } = of;
+  if (origin === undefined) {
+    return { sources: `${part('tenant = $4 and ')} union all ${part(`tenant = '*' and `)}`, values: [tenant] };
+  }
+  const blocks = part(`origin = '' and tenant in ($4, '*') and `);
+  return { sources: `${part('tenant = $4 and origin = $5 and ')} union all ${blocks}`, values: [tenant, origin] };
+}
+
+/** Of a view. A separate text for each scope, because Postgres does not use its indexes for optional conditions. */
+function conditions(kind: Subject['kind'], of: FeedScope | undefined): { where: string; values: string[] } {
   if (of === undefined) return { where: '', values: [] };
-  if (of.origin === undefined) return { where: `tenant = $${first} and `, values: [of.tenant] };
-  return { where: `tenant = $${first} and origin = $${first + 1} and `, values: [of.tenant, of.origin] };
+  const { tenant, origin } = of;
+  if (kind === 'block') return { where: `tenant in ($1, '*') and `, values: [tenant] };
+  if (origin === undefined) return { where: 'tenant = $1 and ', values: [tenant] };
+  return { where: 'tenant = $1 and origin = $2 and ', values: [tenant, origin] };
 }
 
 /** The end of the log, the secret of its cursors, and the time of the database in milliseconds since 1970. */
@@ -124,7 +158,7 @@ export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffe
 }
 
 /**
- * Everything that a replica contains, as JSON, in pages; origins first, because the rest depends on them. The status of a
+ * Everything that a replica contains, as JSON, in pages; blocks first, and origins before what depends on them. The status of a
  * subscription costs several look-ups.
  */
 export async function* readStates(
@@ -132,8 +166,8 @@ export async function* readStates(
   of?: FeedScope,
   withStatus = false,
 ): AsyncGenerator<{ kind: Subject['kind']; states: string[] }> {
-  const { where, values } = conditions(of, 1);
-  for (const kind of ['origin', 'subscription', 'grant'] as const) {
+  for (const kind of ['block', 'origin', 'subscription', 'grant'] as const) {
+    const { where, values } = conditions(kind, of);
     const statement =
       withStatus && kind === 'subscription'
         ? `select (s.state::jsonb || jsonb_build_object('status', d.status, 'reason', d.statusreason, 'handshake', d.handshake))::text as text
@@ -145,25 +179,27 @@ export async function* readStates(
   }
 }
 
-/** `tenantOf` returns the tenant of an origin, by its name. A state that cannot be applied is reported and skipped. */
+/** `tenantOf` returns the tenant of an origin or a block, by its name or id. A state that cannot be applied is reported. */
 export function putStates(
   replica: Replica,
   kind: Subject['kind'],
   states: readonly string[],
-  tenantOf: (origin: string) => string,
+  tenantOf: (key: string) => string,
   onFault: (error: unknown) => void,
 ): void {
   for (const text of states) {
     const line = { kind, state: JSON.parse(text) as State } as StateLine;
-    const owner = line.kind === 'origin' ? tenantOf(line.state.name) : '';
-    putOrRemove(replica, subjectOfState(line, owner), line.state, onFault);
+    const key = line.kind === 'origin' ? line.state.name : line.state.id;
+    putOrRemove(replica, subjectOfState(line, tenantOf(key)), line.state, onFault);
   }
 }
 
-/** The tenant of each origin. */
+/** The tenant of each origin and each block, by name and by id. */
 export async function readOwners(query: Query): Promise<Map<string, string>> {
-  const rows = await query<{ origin: string; tenant: string }>('select origin, tenant from origin_state');
-  return new Map(rows.map(({ origin, tenant }) => [origin, tenant]));
+  const rows = await query<{ key: string; tenant: string }>(
+    'select origin as key, tenant from origin_state union all select id::text, tenant from block_state',
+  );
+  return new Map(rows.map(({ key, tenant }) => [key, tenant]));
 }
 
 /** A change that cannot be applied is reported, and does not stop the follower. */

@@ -7,7 +7,7 @@ export type OwnScope = FeedScope & { subscriber: string };
 /** How many changes of the tenant one read goes through: a subscriber may have none among millions. */
 const maxSearched = 5_000;
 
-interface OwnRow extends Omit<LoggedChange, 'position' | 'state' | 'subscribers'> {
+interface OwnRow extends Omit<LoggedChange, 'position' | 'state' | 'subscribers' | 'block'> {
   epoch: string;
   horizon: string;
   end: string;
@@ -57,6 +57,7 @@ export async function readOwnLog(
             ...{ at, tenant, origin: of, kind, sink, subscription, reason },
             state: null,
             subscribers: [subscriber],
+            block: null,
           },
         ],
   );

@@ -1,4 +1,4 @@
-import { changeOverhead, type LoggedChange, type FeedScope } from './log.js';
+import { changeOverhead, isVisible, type LoggedChange, type FeedScope } from './log.js';
 
 export interface RingLimits {
   entries: number;
@@ -47,13 +47,12 @@ export class Ring {
   }
 
   /** Changes after a position that is not before `from`, and the position up to which they were searched. */
-  read({ tenant, origin, subscriber }: FeedScope, after: bigint, limit: number) {
+  read(scope: FeedScope, after: bigint, limit: number) {
     const changes: LoggedChange[] = [];
     let size = 0;
     for (let place = this.#placeOf(after); place < this.#entries.length; place += 1) {
       const entry = this.#entries[place] as LoggedChange;
-      if (entry.tenant !== tenant || (origin !== undefined && entry.origin !== origin)) continue;
-      if (subscriber !== undefined && entry.subscribers?.includes(subscriber) !== true) continue;
+      if (!isVisible(entry, scope)) continue;
       size += changeOverhead + entry.sink.length + (entry.state?.length ?? 0);
       if (changes.length === limit || (size > pageBytes && changes.length > 0)) {
         return { changes, position: changes.at(-1)?.position ?? after };

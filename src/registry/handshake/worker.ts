@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { until } from '../../base/until.js';
 import type { Adopt, Begun, Claim, Settled } from '../../consent/handshake.js';
-import { isInNetworks } from '../../outbound/address.js';
+import { networkTest } from '../../outbound/address.js';
 import type { SafeRequest } from '../../outbound/safe-request.js';
 import { blockedMs } from './next-move.js';
 import type { Queue } from './queue.js';
@@ -179,7 +179,7 @@ export class Worker {
       headers: attempt.headers,
       signal: this.#giveUp.signal,
       admit: async (network, address) => {
-        isBlocked = isInNetworks(address, claim.blockedNetworks);
+        isBlocked = networkTest(claim.blockedNetworks)(address);
         return isBlocked ? blockedMs : admitNetwork(network);
       },
     });

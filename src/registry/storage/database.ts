@@ -93,8 +93,13 @@ export interface Actor {
 export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });
 export const callback = (tenant: string, requestId: string): Actor => ({ tenant, name: 'callback', requestId });
 
-/** The changes that matter to a sender; those of handshakes, and what time alone does to a grant, only to consumers. */
+/**
+ * The changes that matter to a sender; those of handshakes, what time alone does to a grant, and what a block does to a
+ * subscription only to consumers.
+ */
 export type ChangeKind =
+  | 'block.created'
+  | 'block.lifted'
   | 'subscription.created'
   | 'subscription.replaced'
   | 'subscription.moved'
@@ -105,15 +110,11 @@ export type ChangeKind =
   | 'subscription.blocked'
   | 'subscription.unblocked'
   | 'origin.changed'
-  | 'origin.blocked'
-  | 'origin.unblocked'
   | 'grant.live'
   | 'grant.ended'
   | 'grant.revoked'
   | 'grant.held'
   | 'grant.released'
-  | 'grant.blocked'
-  | 'grant.unblocked'
   | 'grant.expiring'
   | 'grant.expired'
   | 'handshake.refused'
@@ -123,9 +124,12 @@ export type ChangeKind =
 interface Change {
   kind: ChangeKind;
   tenant: string;
+  /** Empty for a change of a block. */
   origin: string;
   /** Empty for a change of the origin itself. */
   sink: string;
+  /** The id of a block. */
+  block?: string;
   subscription?: string | undefined;
   /** Whose subscription it is. If absent, that of its row, or all subscribers of the pair. */
   subscriber?: string;
@@ -221,7 +225,8 @@ async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void
   await sql.$queryRaw`select append_changes(
     ${list(({ tenant }) => tenant)}::text[], ${list(({ origin }) => origin)}::text[], ${list(({ kind }) => kind)}::text[],
     ${list(({ sink }) => sink)}::text[], ${list(({ subscription }) => subscription)}::uuid[],
-    ${list(({ reason }) => reason)}::text[], ${list(({ subscriber }) => subscriber)}::text[])::text`;
+    ${list(({ reason }) => reason)}::text[], ${list(({ subscriber }) => subscriber)}::text[],
+    ${list(({ block }) => block)}::uuid[])::text`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { GrantState, SubscriptionState } from '../../matching/replica/state.js';
+import { isEffectOfBlock, type GrantState, type SubscriptionState } from '../../matching/replica/state.js';
 import type { Change } from '../../kits/client/follow-changes.js';
 import type { Notice, NoticeType } from './notice.js';
 
@@ -54,9 +54,10 @@ export function noticesOf(change: Change, known: ReadonlyMap<string, LastStatus>
     const { id, status } = present;
     const { subscriber, origin, sink, reason, handshake } = present;
     const last = before(id);
-    const endsAt = kind.startsWith('subscription.')
-      ? (state as { expiresat?: string | null } | null)?.expiresat
-      : last?.endsAt;
+    const endsAt =
+      kind.startsWith('subscription.') && !isEffectOfBlock(kind)
+        ? (state as { expiresat?: string | null } | null)?.expiresat
+        : last?.endsAt;
     updates.set(id, { subscriber, origin, sink, status, handshake, ...(endsAt ? { endsAt } : {}) });
     const types = [
       ...(isNews(present, last) ? [`subscription.${status}` as NoticeType] : []),

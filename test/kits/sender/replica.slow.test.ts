@@ -97,6 +97,7 @@ interface Line {
   origin?: string;
   sink?: string;
   subscription?: string;
+  block?: string;
   state?: { name?: string; id: string; origin: string; sink: string } | null;
 }
 
@@ -104,11 +105,12 @@ interface Line {
 async function statesIn(file: string): Promise<Map<string, unknown>> {
   const states = new Map<string, unknown>();
   for (const text of (await readFile(file, 'utf8')).split('\n').slice(1, -1)) {
-    const { kind, state, origin, sink, subscription } = JSON.parse(text) as Line;
+    const { kind, state, origin, sink, subscription, block } = JSON.parse(text) as Line;
     const [what] = kind.split('.');
-    if (!['origin', 'subscription', 'grant'].includes(what ?? '')) continue;
+    if (!['block', 'origin', 'subscription', 'grant'].includes(what ?? '')) continue;
     const of = origin ?? state?.name ?? state?.origin;
-    const key = what === 'grant' ? (sink ?? state?.sink) : what === 'origin' ? '' : (subscription ?? state?.id);
+    const key =
+      what === 'grant' ? (sink ?? state?.sink) : what === 'origin' ? '' : (block ?? subscription ?? state?.id);
     if (state === null) states.delete(`${what} ${of} ${key}`);
     else states.set(`${what} ${of} ${key}`, state);
   }
@@ -427,6 +429,11 @@ describe('a file', () => {
   test('does not grow beyond twice its content', async () => {
     const sender = await senders.start({ folder, compactAbove: 10_000 });
     const { id, sink } = await tenant.register(newSink(), { types: ['com.example.busy'] });
+    const blocks = ['kept.example.com', 'lifted.example.com'].map((value) => ({ kind: 'host', value, reason: 'r' }));
+    const [kept, lifted] = await Promise.all(
+      blocks.map(async (block) => (await tenant.admin.post('/v1/blocks').send(block).expect(201)).body),
+    );
+    await tenant.admin.delete(`/v1/blocks/${lifted.id}`).expect(200);
     for (let turn = 0; turn < 60; turn += 1) {
       await tenant.replace(id, { sink, types: ['com.example.busy', `${'x'.repeat(300)}${turn}`] });
     }
@@ -437,7 +444,11 @@ describe('a file', () => {
       0,
     );
     expect((await stat(fileIn(folder))).size).toBeLessThan(Math.max(10_000, 3 * held));
+    expect((await statesIn(fileIn(folder))).get(`block undefined ${kept.id}`)).toMatchObject({
+      value: 'kept.example.com',
+    });
     await reopened();
+    await tenant.admin.delete(`/v1/blocks/${kept.id}`).expect(200);
   });
 
   test('continues from its latest change after a compaction, not from when it was current', async () => {

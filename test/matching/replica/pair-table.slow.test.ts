@@ -50,7 +50,7 @@ test('has the content of a Map, after 3,000 random additions and removals', () =
     expect([table.large(pair, word.rate), table.large(pair, word.expiresAt)]).toEqual([rate, expiresAt]);
     expect([table.small(pair, word.subscriptions), table.id(pair)]).toEqual([subscriptions, id]);
   }
-  table.releaseOrigin(1);
+  table.pairsOf(1).forEach((pair) => table.release(pair));
   expect(table.size).toBe([...model.keys()].filter((key) => !key.startsWith('1 ')).length);
 });
 

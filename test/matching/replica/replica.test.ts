@@ -1,3 +1,4 @@
+import { BlockList, isIPv6 } from 'node:net';
 import { beforeEach, expect, test } from '@jest/globals';
 import { dialects } from '../../../src/matching/filters/dialects.js';
 import { compileFailure } from '../../../src/registry/match/explain.js';
@@ -20,6 +21,27 @@ beforeEach(() => {
     replica.put({ kind: 'origin', tenant: name[0]!, origin: name }, { name, isdefault: true, profile: 'cloudevents' });
   }
 });
+
+const subscribers = ['zaaksysteem', 'archief', 'balie'];
+const addresses = ['203.0.113.7', '198.51.100.7', '2001:db8::7', null];
+const sinks = [
+  ...Array.from({ length: 8 }, (_, place) => `https://hooks.example.com/${place}`),
+  ...[
+    'https://example.com/',
+    'https://a.hooks.example.com:8443/',
+    'https://203.0.113.9/',
+    'https://[2001:db8::9]:8443/',
+  ],
+];
+const values = [
+  ...origins.map((value) => ({ kind: 'origin', value })),
+  ...[sinks[0]!, sinks[9]!].map((value) => ({ kind: 'sink', value })),
+  ...['hooks.example.com', '[2001:db8::9]'].map((value) => ({ kind: 'host', value })),
+  ...['hooks.example.com', 'example.com', 'xample.com'].map((value) => ({ kind: 'domain', value })),
+  ...['203.0.113.0/24', '203.0.113.8/30', '2001:db8::/32'].map((value) => ({ kind: 'network', value })),
+  ...subscribers.map((value) => ({ kind: 'subscriber', value })),
+  { kind: 'tenant', value: 'a' },
+];
 
 const subscription = (id: string, origin: string, sink: string, more: Partial<SubscriptionState> = {}) => ({
   id,
@@ -47,15 +69,48 @@ const hasEnded = ({ expiresat }: SubscriptionState) => Boolean(expiresat) && Dat
 class Model {
   readonly subscriptions = new Map<string, SubscriptionState>();
   readonly grants = new Map<string, GrantState>();
+  readonly blocks = new Map<string, { tenant: string; kind: string; value: string }>();
+
+  stops(origin: string, sink: string, address: string | null | undefined): boolean {
+    const blocks = this.blocksOf(origin);
+    if (blocks.length === 0) return false;
+    const { hostname } = new URL(sink);
+    const asked = /^[[\d]/.test(hostname) ? hostname.replace(/[[\]]/g, '') : address;
+    return blocks.some(({ kind, value }) => {
+      const [network = '', prefix] = value.split('/');
+      const list = new BlockList();
+      if (kind === 'network') list.addSubnet(network, Number(prefix), isIPv6(network) ? 'ipv6' : 'ipv4');
+      return {
+        tenant: true,
+        origin: value === origin,
+        sink: value === sink,
+        host: value === hostname,
+        domain: `.${hostname}`.endsWith(`.${value}`),
+        network: Boolean(asked) && list.check(asked!, isIPv6(asked!) ? 'ipv6' : 'ipv4'),
+      }[kind];
+    });
+  }
+
+  isBarred({ origin, subscriber }: SubscriptionState): boolean {
+    return this.blocksOf(origin).some(({ kind, value }) => kind === 'subscriber' && value === subscriber);
+  }
+
+  blocksOf(origin: string) {
+    return [...this.blocks.values()].filter(({ tenant }) => tenant === '*' || tenant === origin[0]);
+  }
 
   denial(origin: string, sink: string): string | undefined {
     const held = this.grants.get(`${origin} ${sink}`);
     if (held === undefined) return 'no_grant';
     if (held.state !== 'live') return held.state;
+    if (this.stops(origin, sink, held.address)) return 'blocked';
     if (Date.parse(held.expiresat) <= now) return 'expired';
     const own = [...this.subscriptions.values()].filter((each) => each.origin === origin && each.sink === sink);
     const counted = own.filter((each) => !hasEnded(each));
-    if (counted.every(({ suspended }) => suspended) && (counted.length > 0 || held.basis !== 'agreement')) {
+    if (
+      counted.every((each) => each.suspended || this.isBarred(each)) &&
+      (counted.length > 0 || held.basis !== 'agreement')
+    ) {
       return counted.length === 0 && own.length > 0 ? 'ended' : 'suspended';
     }
     return held.helduntil && Date.parse(held.helduntil) > now ? 'held' : undefined;
@@ -65,7 +120,7 @@ class Model {
     const found = new Map<string, string[]>();
     for (const each of this.subscriptions.values()) {
       const denial = this.denial(origin, each.sink);
-      const isOpen = each.origin === origin && !each.suspended && !hasEnded(each);
+      const isOpen = each.origin === origin && !each.suspended && !this.isBarred(each) && !hasEnded(each);
       const isDeliverable = isOpen && (denial === undefined || denial === 'held');
       const { source, types, subject, filters, id, sink } = each;
       const wants = { id, source: source ?? undefined, types: types ?? undefined, subject: subject ?? undefined };
@@ -87,14 +142,24 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
   const wrong: unknown[] = [];
   for (let turn = 0; turn < 3_000; turn += 1) {
     const origin = pick(origins);
-    const sink = `https://hooks.example.com/${next(12)}`;
-    if (next(3) === 0) {
+    const sink = pick(sinks);
+    if (next(8) === 0) {
+      // Several may be equal, and few are in force at a time.
+      const id = String(next(12));
+      const tenant = pick(['a', 'b', '*']);
+      const isLifted = next(3) > 0;
+      const changed = { tenant, ...pick(values) };
+      replica.put({ kind: 'block', tenant, id }, isLifted ? null : { id, ...changed });
+      if (isLifted) model.blocks.delete(id);
+      else model.blocks.set(id, changed);
+    } else if (next(3) === 0) {
       const changed = grant(origin, sink, {
         state: pick(['live', 'live', 'ended', 'revoked']),
         basis: pick(['response', 'agreement']),
         expiresat: pick([later, later, earlier, present]),
         helduntil: pick([null, null, earlier, present, later]),
         allowedrate: pick(['*', '1', '999999999999999']),
+        address: pick(addresses),
       });
       const isGone = next(5) === 0;
       replica.put({ kind: 'grant', origin, sink }, isGone ? null : changed);
@@ -109,6 +174,8 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
         model.subscriptions.delete(id);
       } else {
         const changed = subscription(id, origin, sink, {
+          // As in the registry, it never changes.
+          subscriber: subscribers[Number(id.slice(-1)) % subscribers.length]!,
           types: pick([[], ['a'], ['a', 'b']]),
           subject: pick([null, 'x']),
           filters: pick([null, [{ prefix: { source: '/s' } }], [{ not: { exact: { type: 'b' } } }]]),
@@ -122,7 +189,7 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
     // The clock that all expiries follow may be corrected, too.
     now = Date.parse(pick([present, present, earlier, later])) + next(3) - 1;
     const asked = pick(origins);
-    const askedSink = `https://hooks.example.com/${next(12)}`;
+    const askedSink = pick(sinks);
     const { denial, grant: known } = replica.permission(asked[0]!, asked, askedSink);
     const held = model.grants.get(`${asked} ${askedSink}`);
     if (denial !== model.denial(asked, askedSink)) wrong.push({ turn, denial });
@@ -147,6 +214,24 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
   for (const { id, origin } of model.subscriptions.values()) replica.put({ kind: 'subscription', origin, id }, null);
   for (const { origin, sink } of model.grants.values()) replica.put({ kind: 'grant', origin, sink }, null);
   expect(replica.size()).toMatchObject({ subscriptions: 0, pairs: 0 });
+});
+
+test('a block that this version cannot compare stops everything of its tenant, is reported, and can be lifted', () => {
+  const told: unknown[] = [];
+  for (const each of origins)
+    replica.put({ kind: 'grant', origin: each, sink: sinks[0]! }, grant(each, sinks[0]!, { basis: 'agreement' }));
+  const answers = () => origins.map((each) => replica.permission(each[0]!, each, sinks[0]!).denial);
+  for (const state of [
+    { kind: 'planet', value: 'earth' },
+    { kind: 'network', value: 'x' },
+  ]) {
+    const subject = { kind: 'block' as const, tenant: 'a', id: 'an' };
+    putOrRemove(replica, subject, { id: 'an', ...state }, (one) => told.push(one));
+    expect(answers()).toEqual(['blocked', undefined]);
+    putOrRemove(replica, subject, null, (one) => told.push(one));
+    expect(answers()).toEqual([undefined, undefined]);
+  }
+  expect(told).toHaveLength(2);
 });
 
 test('an end is exact to the millisecond, and one that cannot be read has passed', () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { offer } from '../../support/offer.js';
+import { announceBlocks } from '../../../src/registry/blocks/announcements.js';
 import { passGrant, passTurns, reachRenewal } from '../../support/pass-time.js';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
@@ -106,13 +107,12 @@ describe.each(kinds)('a block of the kind %s', (kind, bodyOf) => {
     await drain();
     expect(asked()).toBe(before);
 
-    const subject = { origin: 'origin', tenant: 'origin', subscriber: 'subscription' }[kind] ?? 'grant';
+    // Followers get one change each time, however much is under the block.
     const rows = await registry.sql<{ kind: string }>(
-      `select kind from change where kind like '%blocked' and (sink = $1 or (sink = '' and origin = $2)) order by position desc limit 2`,
-      sink,
-      tenant.origin,
+      `select kind from change where block = $1::uuid order by position`,
+      blocked.id,
     );
-    expect(rows.map((row) => row.kind)).toEqual([`${subject}.unblocked`, `${subject}.blocked`]);
+    expect(rows.map((row) => row.kind)).toEqual(['block.created', 'block.lifted']);
   });
 
   test('refuses registrations, agreements, moves and requests for a handshake by name, and stores nothing', async () => {
@@ -240,12 +240,15 @@ test('a host is not the domain, a domain has its subdomains and nothing that onl
 test('of two blocks on one thing, lifting one leaves the other in force', async () => {
   const { id } = await register();
   const [one, other] = [await block({ kind: 'host', value: host }), await block({ kind: 'sink', value: sink })];
-  const kindsOf = async () => (await tenant.changes(sink)).filter((kind) => kind.endsWith('blocked'));
+  const kindsOf = async () => {
+    await registry.service.sweep();
+    return (await tenant.changes(sink)).filter((kind) => kind.endsWith('blocked'));
+  };
   await lift(one);
   expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'blocked' });
-  expect(await kindsOf()).toEqual(['grant.blocked']);
+  expect(await kindsOf()).toEqual(['subscription.blocked']);
   await lift(other);
-  expect(await kindsOf()).toEqual(['grant.blocked', 'grant.unblocked']);
+  expect(await kindsOf()).toEqual(['subscription.blocked', 'subscription.unblocked']);
   expect(await tenant.read(id)).toMatchObject({ status: 'active' });
 });
 
@@ -268,13 +271,24 @@ test('dryrun returns the effect that the block then has, and stores nothing', as
   expect(preview).toEqual({
     tenant: 'gemeente',
     ...body,
-    effect: { origins: [tenant.origin], subscriptions: 1, subscribers: ['zaaksysteem'], grants: 1, handshakes: 0 },
+    effect: {
+      origins: [tenant.origin],
+      subscriptions: 1,
+      subscribers: ['zaaksysteem'],
+      grants: 1,
+      handshakes: 0,
+      more: false,
+    },
   });
   expect((await tenant.admin.get('/v1/blocks').query({ value: host }).expect(200)).body).toEqual([]);
   expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
   const created = await block(body);
   expect(created.effect).toEqual(preview.effect);
-  expect((await tenant.admin.get(`/v1/blocks/${created.id}`).expect(200)).body).toEqual(created);
+  const read = async () => (await tenant.admin.get(`/v1/blocks/${created.id}`).expect(200)).body;
+  expect(await read()).toEqual(created);
+  expect(created.announcement).toEqual({ state: 'running', subscriptions: 0 });
+  await registry.service.sweep();
+  expect((await read()).announcement).toEqual({ state: 'finished', subscriptions: 1 });
   await lift(created);
   await tenant.admin.get(`/v1/blocks/${created.id}`).expect(404);
 });
@@ -290,13 +304,11 @@ test('a block ends at its end', async () => {
   await registry.service.sweep();
   expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
-  const [lifted] = (
-    await tenant.admin
-      .get('/v1/audit')
-      .query({ target: `block:${blockId}` })
-      .expect(200)
-  ).body;
-  expect(lifted).toMatchObject({ action: 'block.lifted', actor: 'assent' });
+  const { body } = await tenant.admin
+    .get('/v1/audit')
+    .query({ target: `block:${blockId}`, action: 'block.lifted' })
+    .expect(200);
+  expect(body).toMatchObject([{ actor: 'assent' }]);
 });
 
 test('the audit record has who blocked what, why, and on which ticket', async () => {
@@ -323,6 +335,122 @@ test('the audit record has who blocked what, why, and on which ticket', async ()
       changed: { kind: { after: 'host' }, value: { before: null, after: host }, reason: { after: 'It leaks.' } },
     },
   ]);
+});
+
+describe('what a block did is announced to consumers, in pages', () => {
+  const never = new AbortController().signal;
+  const announce = () => announceBlocks(registry.service.database, never, 2);
+  const told = async () => {
+    const rows = await registry.sql<{ kind: string; subscription: string; subscribers: string[]; state: unknown }>(
+      `select kind, subscription::text, subscribers, state from change
+       where kind in ('subscription.blocked', 'subscription.unblocked') and sink like $1 order by position`,
+      `https://${host}%`,
+    );
+    expect(rows.every(({ state }) => state === null)).toBe(true);
+    return rows.map(({ kind, subscription, subscribers }) => `${kind.slice(13)} ${subscription} ${subscribers.join()}`);
+  };
+  const stop = (body: object = { kind: 'host', value: host }) => block(body);
+  const all = (kind: string, ids: readonly string[]) => ids.map((id) => `${kind} ${id} zaaksysteem`);
+  async function five(): Promise<string[]> {
+    const ids: string[] = [];
+    for (let place = 0; place < 5; place += 1) {
+      const types = [`com.example.${place}`];
+      ids.push((await tenant.register(`${sink}?${place % 4}`, { types }, 'respond-async')).id);
+    }
+    await drain();
+    return ids;
+  }
+  const auditOf = async ({ id }: { id: string }) =>
+    (
+      await tenant.admin
+        .get('/v1/audit')
+        .query({ target: `block:${id}`, action: 'block.announced' })
+        .expect(200)
+    ).body;
+
+  test('each subscription once when it begins, and once when it is lifted, with an audit entry of how many', async () => {
+    registry.receiver.consent(`/${host}?0`);
+    const ids = await five();
+    await announce();
+    const blocked = await stop();
+    await Promise.all([announce(), announce()]);
+    expect(await told()).toEqual(all('blocked', ids));
+    const { grants } = (await auditOf(blocked))[0].detail;
+    expect(await auditOf(blocked)).toMatchObject([
+      { actor: 'assent', detail: { what: 'created', value: host, subscriptions: 5, origins: 1 } },
+    ]);
+    expect(grants).toBe((await registry.sql(`select 1 from "grant" where sink like $1`, `https://${host}%`)).length);
+    await lift(blocked);
+    await announce();
+    await announce();
+    expect(await told()).toEqual([...all('blocked', ids), ...all('unblocked', ids)]);
+    expect((await auditOf(blocked))[0].detail).toMatchObject({ what: 'lifted', subscriptions: 5 });
+    expect(await registry.sql('select 1 from block_announcement')).toEqual([]);
+  });
+
+  test('a block that is lifted halfway takes back only what it announced', async () => {
+    const ids = await five();
+    await announce();
+    const blocked = await stop();
+    // One page, and then the process is told to stop.
+    const stopping = new AbortController();
+    const { write } = registry.service.database;
+    await announceBlocks({ write: (work) => write(work).finally(() => stopping.abort()) }, stopping.signal, 2);
+    expect(await told()).toEqual(all('blocked', ids.slice(0, 2)));
+    expect((await tenant.admin.get(`/v1/blocks/${blocked.id}`).expect(200)).body.announcement).toEqual({
+      state: 'running',
+      subscriptions: 2,
+    });
+    await lift(blocked);
+    await announce();
+    expect(await told()).toEqual([...all('blocked', ids.slice(0, 2)), ...all('unblocked', ids.slice(0, 2))]);
+  });
+
+  test('overlapping blocks announce a subscription once, and release it with the last of them', async () => {
+    const ids = await five();
+    await announce();
+    const older = await stop();
+    await announce();
+    const younger = await stop({ kind: 'domain', value: host });
+    await announce();
+    expect(await told()).toEqual(all('blocked', ids));
+    await lift(older);
+    await announce();
+    expect(await told()).toEqual(all('blocked', ids));
+    expect((await auditOf(older))[0].detail).toMatchObject({ what: 'lifted', subscriptions: 0 });
+    const [both, last] = [await stop({ kind: 'sink', value: `${sink}?0` }), await stop()];
+    await lift(younger);
+    await lift(both);
+    await announce();
+    await lift(last);
+    await announce();
+    const free = await told();
+    expect(free.slice(0, 5)).toEqual(all('blocked', ids));
+    expect(free.slice(-5).sort()).toEqual(all('unblocked', ids).sort());
+    expect(free.filter((each) => each.startsWith('unblocked'))).toHaveLength(5);
+  });
+
+  test('a block that is lifted before anything was announced leaves nothing to do', async () => {
+    await five();
+    await announce();
+    const blocked = await stop();
+    await lift(blocked);
+    expect(await registry.sql('select 1 from block_announcement')).toEqual([]);
+    expect(await told()).toEqual([]);
+  });
+
+  test('one that fails stops no other one, and is tried again', async () => {
+    const [id] = [(await register()).id];
+    await announce();
+    const [broken, works] = [await stop({ kind: 'network', value: '192.0.2.0/24' }), await stop()];
+    await registry.sql(`update block_announcement set value = 'x' where block = $1::uuid`, broken.id);
+    await expect(announce()).rejects.toThrow();
+    expect(await told()).toEqual(all('blocked', [id]));
+    expect((await auditOf(works)).length).toBe(1);
+    await registry.sql(`update block_announcement set value = '192.0.2.0/24' where block = $1::uuid`, broken.id);
+    await announce();
+    expect((await auditOf(broken)).length).toBe(1);
+  });
 });
 
 describe('operators', () => {

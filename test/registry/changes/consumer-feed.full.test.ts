@@ -163,9 +163,13 @@ describe('a consumer', () => {
     const [after, afterOfOther] = [await end(own), await end(other)];
     const block = { kind: 'origin', value: 'blocked.example.org', reason: 'Test.' };
     await tenant.admin.post('/v1/blocks').send(block).expect(201);
-    await registry.service.follow();
+    await registry.service.sweep();
     expect((await own.page({ after })).changes).toMatchObject([
-      { kind: 'origin.blocked', state: { subscriptions: [{ id, status: 'blocked', reason: 'blocked' }] } },
+      {
+        kind: 'subscription.blocked',
+        subscription: id,
+        state: { subscriptions: [{ id, status: 'blocked', reason: 'blocked' }] },
+      },
     ]);
     expect((await other.page({ after: afterOfOther })).changes).toEqual([]);
   });

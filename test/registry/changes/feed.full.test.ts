@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readLog } from '../../../src/registry/changes/log.js';
 import { createFeedReader, type FeedReader } from '../../support/feed-reader.js';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
@@ -194,6 +195,65 @@ test('another tenant sees none of it, in pages or streams, even if it names the 
     data: { origin: expect.stringMatching(/example\.net$/) },
   });
   stream.close();
+});
+
+test('a block is one change for every reader that it concerns, from memory and from the log, and is in snapshots', async () => {
+  await tenant.register(newSink());
+  const operator = await registry.as('assent:block', { tenant: 'rijk', subscriber: 'noc' });
+  const [after, afterOfStranger] = [await end(), (await stranger.page()).cursor];
+  const [last] = await registry.sql<{ position: string }>('select max(position)::text as position from change');
+  const stream = await stranger.stream({ after: afterOfStranger });
+  const ids: string[] = [];
+  for (const [client, body] of [
+    [tenant.admin, { kind: 'host', value: 'own.example.com' }],
+    [operator, { kind: 'tenant', value: 'gemeente' }],
+    [operator, { kind: 'host', value: 'all.example.com', tenant: '*' }],
+  ] as const) {
+    ids.push(
+      (
+        await client
+          .post('/v1/blocks')
+          .send({ ...body, reason: 'r' })
+          .expect(201)
+      ).body.id,
+    );
+  }
+  await registry.service.sweep();
+  const change = (place: number, kind: string, value: string) => ({
+    kind: 'block.created',
+    block: ids[place],
+    state: { id: ids[place], kind, value },
+  });
+  const all = change(2, 'host', 'all.example.com');
+  const own = [change(0, 'host', 'own.example.com'), change(1, 'tenant', 'gemeente'), all];
+  const partOf = (changes: object[]) => changes.map((each) => expect.objectContaining(each));
+  for (const origin of [undefined, tenant.origin, other]) {
+    const { changes } = await sender.page({ after, origin });
+    expect(changes).toEqual(partOf(own));
+    const limits = { rows: 500, bytes: 1_000_000 };
+    const log = await readLog(registry.service.database.query, BigInt(last!.position), limits, {
+      tenant: 'gemeente',
+      origin,
+    });
+    const blocks = log.changes.filter(({ kind }) => !kind.startsWith('subscription.'));
+    expect(blocks.map(({ position }) => String(position))).toEqual(
+      changes.map(({ revision }: { revision: string }) => revision),
+    );
+    const lines = await sender.snapshot({ origin });
+    expect(lines.filter(({ kind }) => kind === 'block').map(({ state }) => state)).toEqual(
+      own.map(({ state }) => state),
+    );
+  }
+  // What the tenant's block did to its subscriptions is for those who report it.
+  const { changes } = await sender.page({ after, status: 'true' });
+  expect(changes.slice(3).map(({ kind }: { kind: string }) => kind)).toContain('subscription.blocked');
+  expect((await stranger.page({ after: afterOfStranger })).changes).toEqual(partOf([all]));
+  expect(await stream.change()).toMatchObject({ event: 'block.created', data: all });
+  stream.close();
+  for (const id of ids) await operator.delete(`/v1/blocks/${id}`).expect(200);
+  expect((await sender.page({ after })).changes.slice(3)).toEqual(
+    partOf(ids.map((block) => ({ kind: 'block.lifted', block, state: null }))),
+  );
 });
 
 describe('cursors', () => {

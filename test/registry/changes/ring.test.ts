@@ -18,6 +18,7 @@ test('nothing keeps a large change that the memory of the feed has dropped', asy
     subscription: null,
     reason: null,
     subscribers: null,
+    block: null,
   };
   const appended = Array.from({ length: 10 }, (_, place) => {
     const change = { ...ofAll, position: BigInt(place + 1), state: 'x'.repeat(4_000) };

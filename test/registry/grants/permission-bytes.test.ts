@@ -22,7 +22,7 @@ test('the byte writer writes the same text as JSON.stringify', () => {
         known.putGrant(1, sink, { ...state, basis, allowedrate });
         const asked = Buffer.from(sink);
         const pair = known.find(1, asked, 0, asked.length);
-        known.join(1, sink, false);
+        known.join(1, sink, { subscriber: known.acquireSubscriber('a'), isSuspended: false, end: undefined });
         expect(plain.set({ origin, sink })).toBe(true);
         const text = plain.bytes.toString('latin1', 0, writeGranted(known, pair, plain.view, plain.sinkTo));
         expect(text).toBe(JSON.stringify(presentPermission(origin, sink, known.permission(pair, time))));

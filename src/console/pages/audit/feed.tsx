@@ -14,7 +14,7 @@ const maxChanges = 300;
 const kinds = [
   ...['subscription.', 'subscription.created', 'subscription.replaced', 'subscription.moved', 'subscription.deleted'],
   ...['subscription.suspended', 'subscription.resumed', 'subscription.expired', 'subscription.blocked'],
-  ...['subscription.unblocked', 'origin.', 'origin.changed', 'origin.blocked', 'origin.unblocked'],
+  ...['subscription.unblocked', 'origin.', 'origin.changed', 'block.', 'block.created', 'block.lifted'],
   ...[
     'grant.',
     'grant.live',
@@ -24,9 +24,8 @@ const kinds = [
     'grant.released',
     'grant.expiring',
     'grant.expired',
-    'grant.blocked',
   ],
-  ...['grant.unblocked', 'handshake.', 'handshake.refused', 'handshake.unreachable', 'handshake.retired'],
+  ...['handshake.', 'handshake.refused', 'handshake.unreachable', 'handshake.retired'],
 ];
 
 /**
@@ -63,7 +62,7 @@ export function FeedPage() {
   const { kind = '', origin = '' } = route.value.query;
   const isWanted = (change: Change) =>
     (kind.endsWith('.') ? change.kind.startsWith(kind) : kind === '' || change.kind === kind) &&
-    change.origin.includes(origin.trim().toLowerCase());
+    (change.origin ?? '').includes(origin.trim().toLowerCase());
   const rows = shown.filter(isWanted);
   const count = waiting.filter(isWanted).length;
 
@@ -145,8 +144,9 @@ const columns = () => [
   },
 ];
 
-function About({ change: { kind, origin, sink, subscription, state } }: { change: Change }) {
-  const text = <bdi>{sink ?? origin}</bdi>;
+function About({ change: { kind, origin, sink, subscription, block, state } }: { change: Change }) {
+  const text = <bdi>{sink ?? origin ?? (state !== null && 'value' in state ? String(state.value) : block)}</bdi>;
+  if (kind === 'block.created') return isAdmin.value ? <a href={href('blocks', block)}>{text}</a> : text;
   if (subscription !== undefined) {
     return isAdmin.value || isConsumer.value ? <a href={href('subscriptions', subscription)}>{text}</a> : text;
   }

@@ -16,11 +16,12 @@ const maxNames = 20;
 
 /** What is under a block: counts, the first names, and the list of its subscriptions if a filter can show them. */
 export function BlockEffectCard({ block, effect }: { block: Blocked; effect: Schemas['BlockEffect'] }) {
-  const { origins, subscribers, subscriptions, grants, handshakes } = effect;
-  if (subscriptions + grants + handshakes + origins.length === 0) return <p>{t(texts.nothingStops)}</p>;
+  const { origins, subscribers, subscriptions, grants, handshakes, more } = effect;
+  if (!more && subscriptions + grants + handshakes + origins.length === 0) return <p>{t(texts.nothingStops)}</p>;
   const list = subscriptionsUnder(block);
   return (
     <>
+      {more && <p class="note">{t(texts.more)}</p>}
       <dl class="facts">
         <Fact name={t(texts.subscriptions)}>
           {formatNumber(subscriptions)}

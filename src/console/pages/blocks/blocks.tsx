@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
-import { readAll, useResource } from '../../app/live.js';
+import { isBlock, readAll, useResource } from '../../app/live.js';
 import { go, href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
@@ -10,12 +10,22 @@ import { Loaded, SelectField } from '../../ui/form.js';
 import { Time } from '../../ui/value.js';
 import { BlockEffectCard, type ApiBlockKind, LiftBlock } from './block-effect.js';
 
+const announcingPauseMs = 2_000;
+
+/** While consumers are told of it, it is read again and again: the feed of admins does not say that. */
 function useBlock(id: string) {
-  return useResource(
+  const resource = useResource(
     `block ${id}`,
     async (signal) => (await api.GET('/blocks/{id}', { params: { path: { id } }, signal })).data,
-    ({ kind }) => kind.startsWith('subscription.') || kind.endsWith('blocked'),
+    (change) => change.kind.startsWith('subscription.') || isBlock(change),
   );
+  const { data, reload } = resource;
+  useEffect(() => {
+    if (data?.announcement?.state !== 'running') return undefined;
+    const timer = setTimeout(reload, announcingPauseMs);
+    return () => clearTimeout(timer);
+  }, [data]);
+  return resource;
 }
 
 /** One block with what it stops now. */
@@ -51,6 +61,7 @@ function OneBlock({ id }: { id: string }) {
             <BlockFacts block={block} />
             <h2>{t(texts.effectNow)}</h2>
             {block.effect !== undefined && <BlockEffectCard block={block} effect={block.effect} />}
+            {block.announcement !== undefined && <Announced announcement={block.announcement} />}
             <div class="actions">
               <LiftBlock block={block} onLifted={() => go(href('blocks'))} />
               {isAdmin.value && (
@@ -64,6 +75,15 @@ function OneBlock({ id }: { id: string }) {
       </Loaded>
       {back}
     </>
+  );
+}
+
+/** How far consumers were told. */
+function Announced({ announcement: { state, subscriptions } }: { announcement: Schemas['BlockAnnouncement'] }) {
+  return (
+    <p class="soft" role="status">
+      {t(state === 'running' ? texts.announcing : texts.announced).replace('{n}', formatNumber(subscriptions))}
+    </p>
   );
 }
 
@@ -124,7 +144,7 @@ function BlockList() {
   const list = useResource(
     `blocks ${kind}`,
     (signal) => readAll(maxRows, api.pages('/blocks', { params: { query: { ...(kind && { kind }) } }, signal })),
-    (change) => change.kind.endsWith('blocked'),
+    isBlock,
   );
   return (
     <>

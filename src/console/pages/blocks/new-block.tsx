@@ -153,7 +153,6 @@ export function NewBlockPage() {
             {t(commonTexts.cancel)}
           </a>
         </div>
-        {create.isBusy && <p role="status">{t(texts.blocking)}</p>}
       </form>
     </>
   );

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { announce, t } from '../../app/text.js';
 import { api, type Schemas } from '../../app/api.js';
-import { useAction, useResource } from '../../app/live.js';
+import { isBlock, useAction, useResource } from '../../app/live.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
 import { Confirm } from '../../ui/dialog.js';
@@ -87,7 +87,7 @@ export function GrantCard({ id, renewal }: { id: string; renewal?: Schemas['Stat
       const { data, etag: tag = '' } = await api.GET('/grants/{id}', { params: { path: { id } }, signal });
       return { ...data, tag };
     },
-    ({ kind, state }) => kind.startsWith('grant.') && state !== null && 'id' in state && state.id === id,
+    (change) => isBlock(change) || (change.state !== null && 'id' in change.state && change.state.id === id),
   );
   return <Loaded of={grant}>{(found) => <Facts grant={found} tag={found.tag} renewal={renewal} />}</Loaded>;
 }

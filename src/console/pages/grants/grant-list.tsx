@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api, newKey, type Schemas } from '../../app/api.js';
-import { type Everything, readAll, useAction, useResource } from '../../app/live.js';
+import { type Everything, isBlock, readAll, useAction, useResource } from '../../app/live.js';
 import { go, href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { announce, formatNumber, t } from '../../app/text.js';
@@ -62,7 +62,7 @@ export function GrantList({ caption, linkTo }: { caption: string; linkTo: (grant
       };
       return readInOrder(wanted, max, signal);
     },
-    ({ kind }) => kind.startsWith('grant.') || kind.startsWith('origin.'),
+    (change) => change.kind.startsWith('grant.') || change.kind.startsWith('origin.') || isBlock(change),
   );
   const showMore = () => {
     setMax(max + perPage);

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { announce, t } from '../../app/text.js';
 import { api } from '../../app/api.js';
-import { readAll, useAction, useResource } from '../../app/live.js';
+import { isBlock, readAll, useAction, useResource } from '../../app/live.js';
 import { go, href } from '../../app/route.js';
 import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
 import { Confirm } from '../../ui/dialog.js';
@@ -126,7 +126,7 @@ function OriginBlocks({ name }: { name: string }) {
     `blocks of ${name}`,
     async (signal) =>
       (await api.GET('/blocks', { params: { query: { kind: 'origin', value: name, limit: 200 } }, signal })).data,
-    ({ kind }) => kind.startsWith('origin.'),
+    isBlock,
   );
   return (
     <section aria-labelledby="stopping">

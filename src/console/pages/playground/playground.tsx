@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Problem, type Schemas } from '../../app/api.js';
-import { readAll, useResource } from '../../app/live.js';
+import { isBlock, readAll, useResource } from '../../app/live.js';
 import { route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { t } from '../../app/text.js';
@@ -100,7 +100,7 @@ function useMatch(origin: string | undefined, text: string): { result?: Result; 
       });
       return { event: readEvent(asked) ?? {}, answer: data as Schemas['MatchAnswer'] };
     },
-    (change) => change.origin === origin,
+    (change) => isBlock(change) || change.origin === origin,
   );
   const settled = useRef<{ origin?: string | undefined; result?: Result; problem?: Problem | undefined }>({});
   if (!match.isLoading) {

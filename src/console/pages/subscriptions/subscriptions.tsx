@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api, AssentError, type Problem, type Schemas } from '../../app/api.js';
-import { type Change, connection, onChange } from '../../app/live.js';
+import { type Change, connection, isBlock, onChange } from '../../app/live.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
@@ -120,7 +120,7 @@ function useSearch(query: Query): Search {
       const ids = idsOf(change, latest.current.rows);
       // It may match: the registry decides. It is the newest, so it can appear only if all older ones are loaded.
       const mayAppear = change.kind === 'subscription.created' && latest.current.cursor === undefined;
-      isListStale ||= mayAppear || change.kind.startsWith('origin.');
+      isListStale ||= mayAppear || change.kind.startsWith('origin.') || isBlock(change);
       ids.forEach((id) => changed.add(id));
       if (ids.length > 0 || isListStale) schedule();
     });

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
-import { type Change, connection, type LoadedResource, useResource } from '../../app/live.js';
+import { type Change, connection, isBlock, type LoadedResource, useResource } from '../../app/live.js';
 
 export type ApiSubscription = Schemas['Subscription'];
 export type ApiHandshake = Schemas['Handshake'];
@@ -47,13 +47,11 @@ export function useSubscription(id: string): LoadedResource<SubscriptionDetails>
   return resource;
 }
 
-function isAbout(
-  { kind, subscription, origin, sink }: Change,
-  id: string,
-  read: SubscriptionDetails | undefined,
-): boolean {
+function isAbout(change: Change, id: string, read: SubscriptionDetails | undefined): boolean {
+  const { kind, subscription, origin, sink } = change;
+  if (isBlock(change)) return true;
   if (kind.startsWith('subscription.')) return subscription === id;
-  if (origin !== read?.subscription.origin) return false;
+  if (read === undefined || origin !== read.subscription.origin) return false;
   return sink === read.subscription.sink || kind.startsWith('origin.');
 }
 

@@ -1,5 +1,5 @@
 import { api } from '../../app/api.js';
-import { type Change, readAll, useResource } from '../../app/live.js';
+import { type Change, isBlock, readAll, useResource } from '../../app/live.js';
 import { formatNumber, t } from '../../app/text.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
 import { Loaded } from '../../ui/form.js';
@@ -82,8 +82,8 @@ const maxSubscriptions = 200;
 /** An origin and a sink: whether it may send now, its grant, its deliveries and its subscriptions. */
 function WebhookPair({ origin, sink }: { origin: string; sink: string }) {
   const pair = { origin, sink };
-  const isOfPair = (change: { origin: string; sink?: string | undefined }) =>
-    change.origin === origin && (change.sink === undefined || change.sink === sink);
+  const isOfPair = (change: Change) =>
+    isBlock(change) || (change.origin === origin && (change.sink === undefined || change.sink === sink));
   const grant = useResource(
     'grant',
     async (signal) => (await api.GET('/grants', { params: { query: pair }, signal })).data[0]?.id ?? '',

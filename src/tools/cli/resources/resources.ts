@@ -1,7 +1,10 @@
 import type { Change } from '../../../kits/client/index.js';
 import type { Affected, Subcommand } from './operation.js';
 
-const sinkOf = ({ origin, sink }: Change): Affected => (sink === undefined ? undefined : { query: { origin, sink } });
+const sinkOf = ({ origin, sink }: Change): Affected =>
+  origin === undefined || sink === undefined ? undefined : { query: { origin, sink } };
+/** A block may concern every row. */
+const isBlock = ({ kind }: Change) => kind.startsWith('block.');
 const runs = () => import('./runs.js');
 
 /** The resources of the API, and what can be done with each. Their options and helps come from the contract. */
@@ -13,9 +16,11 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
         operation: 'getSubscriptions',
         columns: ['id', 'status', 'statusdetails.reason', 'origin', 'sink', 'subscriber'],
         affected: (change) =>
-          change.kind.startsWith('subscription.') && change.subscription !== undefined
-            ? { id: change.subscription }
-            : sinkOf(change),
+          isBlock(change)
+            ? { query: {} }
+            : change.kind.startsWith('subscription.') && change.subscription !== undefined
+              ? { id: change.subscription }
+              : sinkOf(change),
       },
       get: { operation: 'getSubscription' },
       create: { operation: 'createSubscription', sets: { protocol: 'HTTP' } },
@@ -42,7 +47,8 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
       list: {
         operation: 'getOrigins',
         columns: ['name', 'isdefault', 'judgement', 'profile', 'callback', 'requestedrate', 'leaseseconds'],
-        affected: ({ kind, origin }) => (kind.startsWith('origin.') ? { id: origin } : undefined),
+        affected: ({ kind, origin }) =>
+          kind.startsWith('origin.') && origin !== undefined ? { id: origin } : undefined,
       },
       get: { operation: 'getOrigin' },
       create: { operation: 'createOrigin' },
@@ -56,7 +62,8 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
       list: {
         operation: 'getGrants',
         columns: ['id', 'state', 'origin', 'sink', 'allowedrate', 'basis', 'expiresat'],
-        affected: (change) => (change.kind.startsWith('grant.') ? sinkOf(change) : undefined),
+        affected: (change) =>
+          isBlock(change) ? { query: {} } : change.kind.startsWith('grant.') ? sinkOf(change) : undefined,
       },
       get: { operation: 'getGrant' },
       agree: { operation: 'createGrant', spelled: { reference: 'agreement' } },
@@ -70,7 +77,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
       list: {
         operation: 'getBlocks',
         columns: ['id', 'kind', 'value', 'tenant', 'reason', 'expiresat'],
-        affected: ({ kind }) => (kind.endsWith('blocked') ? { query: {} } : undefined),
+        affected: (change) => (isBlock(change) ? { query: {} } : undefined),
       },
       get: { operation: 'getBlock' },
       create: { operation: 'createBlock', operands: ['kind', 'value'] },
