@@ -36,6 +36,7 @@ inBrowser('grants, agreements and webhooks', () => {
     await expectAccessible(page);
     await page.getByLabel('Basis').selectOption('agreement');
     await table.getByText('/one').waitFor({ state: 'detached' });
+    await page.getByLabel('Renewal').selectOption('false');
     await page.getByLabel('Expires within').selectOption('7');
     await table.getByText('/far').waitFor({ state: 'detached' });
     expect(page.url()).toContain('basis=agreement');

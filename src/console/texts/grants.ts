@@ -58,6 +58,14 @@ export const grantsTexts = {
   renewal: { en: 'Renewal', nl: 'Verlenging' },
   renewsAt: { en: 'Assent asks the webhook again', nl: 'Assent vraagt het de webhook opnieuw' },
   renewsNever: { en: 'Assent does not renew it.', nl: 'Assent verlengt deze grant niet.' },
+  renewed: {
+    true: { en: 'renewed', nl: 'wordt verlengd' },
+    false: { en: 'not renewed', nl: 'wordt niet verlengd' },
+  },
+  holds: {
+    true: { en: 'on hold', nl: 'in pauze' },
+    false: { en: 'not on hold', nl: 'niet in pauze' },
+  },
   renewalFails: {
     en: 'The last renewal got no response that counts. Assent keeps asking until the grant expires.',
     nl: 'De laatste verlenging kreeg geen geldige response. Assent blijft het vragen tot de grant verloopt.',

@@ -17,6 +17,7 @@ const perPage = 200;
 const states = ['live', 'expired', 'blocked', 'ended', 'revoked'] as const;
 const bases = ['response', 'callback', 'agreement', 'policy'] as const;
 const days = ['1', '7', '30', '90'] as const;
+const yesOrNo = ['true', 'false'] as const;
 const dayMs = 86_400_000;
 const typingPauseMs = 300;
 
@@ -135,6 +136,8 @@ function Filters() {
       <Choice name="state" label={t(texts.state)} options={states} text={(each) => t(commonTexts.statuses[each])} />
       <Choice name="basis" label={t(texts.basis)} options={bases} text={(each) => t(texts.bases[each])} />
       <Choice name="within" label={t(texts.within)} options={days} text={(each) => t(texts.days[each])} />
+      <Choice name="renews" label={t(texts.renewal)} options={yesOrNo} text={(each) => t(texts.renewed[each])} />
+      <Choice name="held" label={t(texts.hold)} options={yesOrNo} text={(each) => t(texts.holds[each])} />
       <Typed name="host" label={t(texts.host)} />
       <Typed name="origin" label={t(texts.origin)} />
       {isAdmin.value && <Typed name="subscriber" label={t(texts.subscriber)} />}
