@@ -137,7 +137,7 @@ interface FirstMatches {
 }
 
 /** For a summary, in which no part may take long: so many are counted at most, of so many candidates. */
-export const summary = { each: 1_000, counted: 500, examined: 2_000, shown: 3 };
+export const summary = { each: 1_000, counted: 500, examined: 1_000, shown: 3 };
 
 /** The newest ids of a part of an index that continues with the id, few enough to look at each. */
 export async function newestIds(sql: Sql, table: Prisma.Sql, part: Part): Promise<{ ids: string[]; areAll: boolean }> {

@@ -155,10 +155,10 @@ test('says that there may be more, instead of a number that it did not count', a
   expect(attention.map(({ group, count, more }) => [group, count, more])).toEqual([['refused', 500, true]]);
   expect(attention[0]?.subscriptions).toHaveLength(3);
 
-  // Among the newest 2,000 that failed is none that still matters.
+  // Among the newest 1,000 that failed is none that still matters.
   const past = await registry.as('assent:admin', { tenant: 'past' });
   await fill('past', 'one', 1, ['refused']);
-  await fill('past', 'one', 2_100, ['active']);
+  await fill('past', 'one', 1_100, ['active']);
   await registry.sql(
     `update handshake set id = ('00000000' || substr(id::text, 9))::uuid where tenant = 'past' and verdict = 'origin_mismatch'`,
   );
