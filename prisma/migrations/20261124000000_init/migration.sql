@@ -123,6 +123,8 @@ create table handshake (
   leaseduntil timestamptz(3),
   waitinguntil timestamptz(3),
   callbackopen boolean not null default true,
+  -- A later handshake of its subscription has ended since: this one says nothing about the subscription any more.
+  superseded boolean not null default false,
   -- The latest call of its callback URL that granted nothing (src/registry/handshake/callback.ts).
   rejectedcallback jsonb,
   createdat timestamptz(3) not null default current_timestamp,
@@ -140,7 +142,9 @@ create index handshake_tenant_sinkhost_id_idx on handshake (tenant, sinkhost, id
 create index handshake_state_idx on handshake (tenant, state, id) where state not in ('granted', 'cancelled');
 create index handshake_verdict_idx on handshake (tenant, verdict, id)
   where verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy');
--- What an open handshake met, for a summary.
+-- For a summary: failures that may still count, and what open handshakes met.
+create index handshake_failed_idx on handshake (tenant, state, id)
+  where state in ('refused', 'unreachable', 'retired') and not superseded;
 create index handshake_answered_idx on handshake (tenant, reason, id)
   where state in ('due', 'asking', 'waiting') and verdict <> 'held_by_budget';
 -- A lane, from its oldest handshake. Those without a time are parked (src/registry/handshake/lane.ts).

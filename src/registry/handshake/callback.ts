@@ -21,6 +21,7 @@ import {
   type OfferedHandshake,
   type CallbackKey,
 } from './callback-key.js';
+import { supersedeFailures } from './close.js';
 import { questionOf, type OwnerQuestion } from './callback-question.js';
 
 interface CallbackRequest extends CallbackKey {
@@ -159,6 +160,7 @@ export class Callbacks {
     });
     // A revoked grant: the transaction rolls back, and the caller learns nothing.
     if (grant === undefined) throw callbackUnknown();
+    await supersedeFailures(sql, called.reason === 'registration' ? [] : [id]);
     tx.audit(actor, 'handshake.granted', targetOf(called), { handshake: id, verdict: 'callback_granted' });
     const { allowedRate, expiresAt } = grant;
     return { kind: 'granted', origin: origin.name, sink, isFirst: true, allowedRate, expiresAt };

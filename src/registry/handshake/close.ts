@@ -92,6 +92,18 @@ async function holdOpen(sql: Sql, which: Prisma.Sql): Promise<void> {
     select 1 from handshake h where ${which} and state in ${openStatesSql} order by id for update`;
 }
 
+/**
+ * Marks the failures before these handshakes, which have ended. Only a handshake of a registration has none before it. The
+ * list of failures that may still count stays short, however many there were.
+ */
+export async function supersedeFailures(sql: Sql, ended: readonly string[]): Promise<void> {
+  if (ended.length === 0) return;
+  await sql.$executeRaw`
+    update handshake h set superseded = true from handshake later
+    where later.id = any (${ended}::uuid[]) and h.subscription = later.subscription and h.createdat < later.createdat
+      and h.state in ('refused', 'unreachable', 'retired') and not h.superseded`;
+}
+
 /** due | asking | waiting -> cancelled. */
 async function close(sql: Sql, which: Prisma.Sql): Promise<void> {
   await sql.$executeRaw`

@@ -53,6 +53,17 @@ export function handshakesWithVerdict(table: Prisma.Sql, tenant: string, verdict
   };
 }
 
+/** The index of handshakes that failed and may still count: no later one of their subscription has ended. */
+export function latestFailures(table: Prisma.Sql, tenant: string, state: 'refused' | 'unreachable' | 'retired'): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.state`, state],
+    ],
+    only: Prisma.sql`${table}.state in ('refused', 'unreachable', 'retired') and not ${table}.superseded`,
+  };
+}
+
 /** The index of open handshakes of which an attempt was not granted, by their reason. Those that only wait for a place are not in it. */
 export function answeredHandshakes(table: Prisma.Sql, tenant: string, reason: HandshakeReason): Part {
   return {

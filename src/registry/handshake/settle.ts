@@ -14,6 +14,7 @@ import {
   type origin as OriginRow,
 } from '../storage/generated/client.js';
 import { answerColumns } from './attempt.js';
+import { supersedeFailures } from './close.js';
 import { recordCooldowns } from './cooldown.js';
 import { openLanes } from './lane.js';
 import { isOpenState, type Begun, type Settled } from '../../consent/handshake.js';
@@ -87,6 +88,9 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
       tx.change({ kind: `handshake.${state}`, tenant, origin, sink, subscription, reason });
     }
     await settleRenewals(tx, moved, ends);
+    const again = moved.filter(({ claim }) => claim.subscription !== undefined && claim.reason !== 'registration');
+    const ended = again.map(({ claim }) => claim.id).filter((id) => !isOpenState((ends.get(id) as Move).state));
+    await supersedeFailures(sql, ended);
     await openLanes(
       sql,
       movedRows.filter(({ state }) => state === 'due'),

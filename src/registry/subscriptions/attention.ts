@@ -2,7 +2,7 @@ import type { Principal } from '../../base/contract/principal.js';
 import type { HandshakeReason } from '../../consent/handshake.js';
 import { type Status, type StatusReason, statusReasons } from '../../consent/status.js';
 import { goneGrants, grantsOver } from '../grants/read.js';
-import { answeredHandshakes, handshakesInState } from '../handshake/find-handshakes.js';
+import { answeredHandshakes, latestFailures } from '../handshake/find-handshakes.js';
 import type { Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
 import { countFirst, newestIds, newestOf, type Part, type SearchKey, summary } from '../storage/search.js';
@@ -92,16 +92,16 @@ function needsAttention(group: Attended): Prisma.Sql {
 function candidatesFor(group: Attended, tenant: string): Prisma.Sql {
   const handshakes = (part: Part) => newestOf(ofHandshake, Prisma.sql`handshake t`, part);
   const grants = (part: Part) => newestOf(ofGrant, Prisma.sql`"grant" t`, part);
-  const inState = (state: string) => handshakes(handshakesInState(t, tenant, state));
+  const failed = (state: 'refused' | 'unreachable' | 'retired') => handshakes(latestFailures(t, tenant, state));
   const of = (...queries: Prisma.Sql[]) => subscriptionsOf(Prisma.sql`(${Prisma.join(queries, ' union all ')})`);
   switch (group) {
     case 'refused':
-      return of(inState('refused'), grants(grantsOver(t, tenant, 'revoked')));
+      return of(failed('refused'), grants(grantsOver(t, tenant, 'revoked')));
     case 'unreachable':
-      return of(inState('unreachable'));
+      return of(failed('unreachable'));
     case 'retired':
       // By a 410 to a handshake, or to a delivery.
-      return of(inState('retired'), grants(goneGrants(t, tenant)));
+      return of(failed('retired'), grants(goneGrants(t, tenant)));
     case 'expired':
       return of(Prisma.sql`(
         select ${ofGrant} from "grant" t where t.tenant = ${tenant} and t.expiresat <= now() order by t.expiresat desc)`);

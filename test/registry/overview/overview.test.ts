@@ -41,7 +41,7 @@ const cases = [
 
 /**
  * `each` subscriptions of a subscriber for each case, each with a pair of its own. What was granted has had a handshake
- * that failed before.
+ * that failed before, except `plain`.
  */
 async function fill(tenant: string, subscriber: string, each: number, only = cases): Promise<void> {
   const origin = `${tenant}.example.com`;
@@ -63,7 +63,7 @@ async function fill(tenant: string, subscriber: string, each: number, only = cas
   );
   const isNew = `s.tenant = '${tenant}' and s.subscriber = '${subscriber}' and not exists (select from handshake h where h.subscription = s.id)`;
   const kind = `split_part(s.sink, '/', 4)`;
-  const granted = `('active', 'gone', 'revoked', 'expired', 'held', 'final')`;
+  const granted = `('plain', 'active', 'gone', 'revoked', 'expired', 'held', 'final')`;
   await registry.sql(
     `insert into "grant" (origin, sink, id, tenant, state, endreason, endedat, basis, allowedrate, recordedby, grantedat, expiresat, renewat, helduntil)
      select s.origin, s.sink, gen_random_uuid(), s.tenant,
@@ -72,7 +72,7 @@ async function fill(tenant: string, subscriber: string, each: number, only = cas
        case when ${kind} in ('gone', 'revoked') then now() end,
        case ${kind} when 'final' then 'agreement' else 'response' end, '100', 'test', now() - interval '2 days',
        case ${kind} when 'expired' then now() - interval '1 minute' else now() + interval '5 days' end,
-       case when ${kind} in ('active', 'held') then now() + interval '4 days' end,
+       case when ${kind} in ('plain', 'active', 'held') then now() + interval '4 days' end,
        case ${kind} when 'held' then now() + interval '1 hour' end
      from subscription s where ${isNew} and ${kind} in ${granted}`,
   );
@@ -90,7 +90,7 @@ async function fill(tenant: string, subscriber: string, each: number, only = cas
            when 'unreachable' then 'connection_refused' when 'retired' then 'gone' else 'granted' end as verdict,
          now() - interval '1 day' as at
        union all
-       select 'registration', 'refused', 'no_consent_headers', now() - interval '2 days' where ${kind} in ${granted}
+       select 'registration', 'refused', 'no_consent_headers', now() - interval '2 days' where ${kind} in ${granted} and ${kind} <> 'plain'
      ) h where ${isNew}`,
   );
 }
@@ -115,7 +115,7 @@ test('has the counts that the lists have, in a small tenant and in a large one',
   const small = await overview(admin);
   expect(summaryOf(small)).toEqual(expected(2));
 
-  await fill('town', 'two', 1_100, ['active']);
+  await fill('town', 'two', 1_100, ['plain']);
   const large = await overview(admin);
   expect(summaryOf(large)).toEqual(expected(2));
   for (const { group, count, subscriptions } of large.attention) {
@@ -163,6 +163,32 @@ test('says that there may be more, instead of a number that it did not count', a
     `update handshake set id = ('00000000' || substr(id::text, 9))::uuid where tenant = 'past' and verdict = 'origin_mismatch'`,
   );
   expect(summaryOf(await overview(past))).toEqual([['refused', 0, true]]);
+});
+
+test('what failed before a later handshake ended is no candidate any more', async () => {
+  const { receiver } = registry;
+  const tenant = { tenant: 'again' };
+  const admin = await registry.as('assent:admin', tenant);
+  const consumer = await registry.as('assent:subscribe', tenant);
+  await admin.post('/v1/origins').send({ name: 'again.example.com', isdefault: true }).expect(201);
+  receiver.consent('/again', { origin: 'somebody-else.example.com' });
+  const { body } = await consumer
+    .post('/v1/subscriptions')
+    .set('Prefer', 'respond-async')
+    .send({ sink: receiver.sink('/again'), protocol: 'HTTP', callback: 'never' })
+    .expect(201);
+  await registry.service.worker.drain();
+  const marks = async () =>
+    registry.sql(`select state, superseded from handshake where subscription = $1::uuid order by createdat`, body.id);
+  expect(await marks()).toEqual([{ state: 'refused', superseded: false }]);
+  receiver.consent('/again');
+  await consumer.post(`/v1/subscriptions/${body.id}/handshakes`).set('Prefer', 'respond-async').expect(201);
+  await registry.service.worker.drain();
+  expect(await marks()).toEqual([
+    { state: 'refused', superseded: true },
+    { state: 'granted', superseded: false },
+  ]);
+  expect(summaryOf(await overview(admin))).toEqual([]);
 });
 
 test('touches as much of the database, however many subscriptions there are', async () => {
