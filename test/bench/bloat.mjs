@@ -15,7 +15,7 @@ import { Queue } from '../../dist/registry/handshake/queue.js';
 import { RateWindows } from '../../dist/registry/handshake/rate-window.js';
 import { forgetCooldowns, forgetHandshakes, forgetRateWindows } from '../../dist/registry/handshake/retention.js';
 import { createSettle } from '../../dist/registry/handshake/settle.js';
-import { endOvertaken, renewDue } from '../../dist/registry/handshake/sweep.js';
+import { renewDue } from '../../dist/registry/handshake/renew.js';
 import { Counter } from '../../dist/registry/statistics/counter.js';
 import { migrate } from '../../dist/registry/storage/migrate.js';
 import { openDatabase } from '../../dist/registry/storage/open-database.js';
@@ -186,7 +186,11 @@ async function createLoad(database, folder) {
     return result;
   };
   const vault = createCredentialVault(await openDevelopmentKeys(folder));
-  const limits = { quotaError: () => undefined, prices: { perSubscriber: 1e9, perTenant: 1e9 } };
+  const limits = {
+    quotaError: () => undefined,
+    backlogError: async () => undefined,
+    prices: { perSubscriber: 1e9, perTenant: 1e9 },
+  };
   const register = createRegister({ database, vault, queue, adopt, ...limits });
   const writer = createSubscriptionWriter({ database, vault, register, ...limits });
   const recordOutcomes = createRecordOutcomes(database);
@@ -254,8 +258,7 @@ async function createLoad(database, folder) {
     ],
     [everySecond, report],
     [everySecond, () => times(perSecond.leases, () => take(Math.floor(Math.random() * 2_000)))],
-    [2 * everySecond, () => untilDone(100, endOvertaken)],
-    [2 * everySecond, () => untilDone(100, renewDue)],
+    [2 * everySecond, () => database.write((tx) => renewDue(tx, 1_000, { perHost: 1_000_000, perTenant: 1_000_000 }))],
     [2 * everySecond, () => untilDone(100, noteExpiries)],
     [5 * everySecond, () => counter.flush()],
     [300 * everySecond, () => forgetHandshakes(database.query, 0)],

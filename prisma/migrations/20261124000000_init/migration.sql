@@ -150,6 +150,8 @@ create index handshake_answered_idx on handshake (tenant, reason, id)
 -- A lane, from its oldest handshake. Those without a time are parked (src/registry/handshake/lane.ts).
 create index handshake_due_idx on handshake (tenant, sinkhost, dueat, id) where state = 'due';
 create index handshake_parked_idx on handshake (id) where state = 'due' and dueat is null;
+-- The renewals that a tenant has in the queue (src/registry/handshake/renew.ts).
+create index handshake_renewing_idx on handshake (tenant, dueat, sinkhost) where state = 'due' and reason = 'renewal';
 create index handshake_waiting_idx on handshake (waitinguntil) where state = 'waiting';
 -- Who is being asked: few rows, counted for every place that is given.
 create index handshake_asking_idx on handshake (tenant, sinkhost) where state = 'asking';
@@ -252,7 +254,8 @@ create index grant_final_idx on "grant" (tenant, expiresat, id) where state = 'l
 create index grant_held_idx on "grant" (tenant, helduntil) where helduntil is not null;
 create index grant_gone_idx on "grant" (tenant, id) where state = 'ended' and endreason = 'target_gone';
 create index grant_basis_idx on "grant" (tenant, basis, id) where basis <> 'response';
-create index grant_renewat_idx on "grant" (renewat) where state = 'live';
+-- The first to be renewed of each tenant.
+create index grant_renewat_idx on "grant" (tenant, renewat) where state = 'live' and renewat is not null;
 create index grant_noteat_idx on "grant" (noteat) where state = 'live';
 
 -- The ordered log of what became different for delivery systems. Positions become visible in their order, because
@@ -571,7 +574,7 @@ from (
     h.reason as handshakereason,
     case when hold.until is null then h.verdict else 'held_by_budget' end as verdict,
     h.attempts,
-    coalesce(hold.until, h.dueat) as dueat,
+    coalesce(hold.until, greatest(h.dueat, h.createdat)) as dueat,
     h.waitinguntil,
     h.rejectedcallback,
     a.answerheaders,

@@ -6,7 +6,9 @@ import { forgetLeases } from '../deliveries/retention.js';
 import { forgetGrants, noteExpiries } from '../grants/retention.js';
 import { forgetCooldowns, forgetHandshakes, forgetRateWindows } from '../handshake/retention.js';
 import { unpark } from '../handshake/lane.js';
-import { endOvertaken, refuseUncalled, renewDue } from '../handshake/sweep.js';
+import { renewDue } from '../handshake/renew.js';
+import { findOverloads } from '../handshake/renewal-load.js';
+import { refuseUncalled } from '../handshake/sweep.js';
 import { flushMs } from '../statistics/counter.js';
 import { forgetStatistics } from '../statistics/retention.js';
 import { beforeAllIds } from '../../base/files/ids.js';
@@ -44,7 +46,7 @@ const hourMs = 3_600_000;
 /** The interval of a server's checkpoints (checkpoint_timeout). */
 const tidyMs = 300_000;
 
-export function createUpkeep({ database, config, log, vault, counter, stopping }: Context): Upkeep {
+export function createUpkeep({ database, config, log, metrics, vault, counter, stopping }: Context): Upkeep {
   // There may be many statements, and a stop waits only for the one in progress.
   const query: Query = async (text, values) => {
     stopping.throwIfAborted();
@@ -60,6 +62,18 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
     const { resealed, unopened, example } = await resealCredentials({ query }, vault);
     if (resealed > 0) log.info({ credentials: resealed }, 're-encrypted credentials with the current key');
     if (unopened > 0) log.error({ credentials: unopened, subscription: example }, 'no key decrypts these credentials');
+  }
+
+  /** Not until all are in the queue: it gets as many as the budgets allow within minutes. */
+  async function renewNext(): Promise<void> {
+    await database.write((tx) => renewDue(tx, 1_000, config.handshake.perMinute));
+  }
+
+  async function compareRenewals(): Promise<void> {
+    const found = await findOverloads(database, config.handshake.perMinute);
+    metrics.renewalsOverBudget(found.length);
+    for (const overload of found.slice(0, 20))
+      log.warn(overload, 'more renewals within an hour than the budget allows');
   }
 
   let parkedAfter = beforeAllIds;
@@ -81,10 +95,10 @@ export function createUpkeep({ database, config, log, vault, counter, stopping }
     { name: 'lift blocks', every: sweeping, run: createBlockStore(database).liftEnded },
     { name: 'announce blocks', every: announcing, run: () => announceBlocks(database, stopping) },
     { name: 'end callbacks', every: sweeping, run: untilDone(100, refuseUncalled) },
-    { name: 'end overtaken renewals', every: sweeping, run: untilDone(100, endOvertaken) },
     { name: 'find parked handshakes that are wanted', every: sweeping, run: unparkNext },
-    { name: 'renew grants', every: sweeping, run: untilDone(100, renewDue) },
+    { name: 'renew grants', every: sweeping, run: renewNext },
     { name: 'report expiry of grants', every: sweeping, run: untilDone(100, noteExpiries) },
+    { name: 'compare renewals with budgets', every: forgetting, run: compareRenewals },
     { name: 'delete ended subscriptions', every: forgetting, run: () => forgetEnded(query, days) },
     { name: 'delete previous credentials', every: forgetting, run: () => forgetPreviousCredentials(query) },
     { name: 'delete changes', every: forgetting, run: () => forgetChanges(query, feedHours) },

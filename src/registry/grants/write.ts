@@ -25,6 +25,12 @@ export interface Consent extends Pair {
   jitter: number;
 }
 
+/**
+ * When a grant is renewed, as shares of its lifetime. Wide, so that those that were granted together are not due together;
+ * what is left is for retries.
+ */
+const renewal = { from: 0.5, to: 0.85 };
+
 /** When a grant counts as about to expire: for this share of its lifetime, but not longer than these days. */
 const soon = { share: 0.1, days: 7 };
 
@@ -128,7 +134,10 @@ function columnsOf(actor: Actor, consent: Consent) {
     until: 'until' in lease ? lease.until : undefined,
     leaseseconds: seconds,
     // An agreement has its own expiry and is not renewed by a handshake.
-    renewafter: seconds === undefined ? undefined : Math.floor(seconds * (0.75 + 0.1 * consent.jitter)),
+    renewafter:
+      seconds === undefined
+        ? undefined
+        : Math.floor(seconds * (renewal.from + (renewal.to - renewal.from) * consent.jitter)),
   };
 }
 

@@ -41,7 +41,7 @@ export async function openLanes(
   if (rows.size === 0) return;
   await sql.$executeRaw`
     insert into handshake_lane as lane (tenant, sinkhost, nextat)
-    select tenant, sinkhost, coalesce(nextat, date_trunc('milliseconds', now()))
+    select tenant, sinkhost, greatest(nextat, date_trunc('milliseconds', now()))
     from ${recordset('handshake_lane', [...rows.values()])} r order by tenant collate "C", sinkhost collate "C"
     on conflict (tenant, sinkhost) do update
       set nextat = least(lane.nextat, greatest(excluded.nextat, lane.helduntil))`;

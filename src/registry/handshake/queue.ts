@@ -241,7 +241,10 @@ export class Queue {
   }
 }
 
-/** -> due: enqueues questions, due now or at the end of a cool-down; or in the state that a claim gives them, by id. */
+/**
+ * -> due: enqueues questions, due now or at the end of a cool-down; or with what `moves` has for them, by id: the state that a
+ * claim gives them, or an earlier place in the queue.
+ */
 export async function enqueue(
   sql: Sql,
   questions: readonly Question[],
@@ -274,7 +277,7 @@ export async function enqueue(
     select q.id, q.tenant, q.origin, q.sink, q.sinkhost, q.subscription, q.generation, q.reason, q.startedby, q.requestedrate,
       q.traceparent, q.state, q.verdict, q.attempts, q.lease, q.leaseduntil,
       -- A column of milliseconds would round up.
-      greatest(date_trunc('milliseconds', now()), q.dueat, cooling.until)
+      greatest(coalesce(q.dueat, date_trunc('milliseconds', now())), cooling.until)
     from ${recordset('handshake', rows)} q
     left join cooling on cooling.tenant = q.tenant and cooling.origin = q.origin and cooling.sink = q.sink`;
   await openLanes(

@@ -125,7 +125,8 @@ function handshakeOf(
     requestedRate: row.requestedrate ?? undefined,
     state: row.state as HandshakeState,
     verdict: (row.verdict ?? undefined) as Verdict | undefined,
-    dueAt: isWaiting ? undefined : (row.dueat ?? undefined),
+    // A renewal takes the place of its grant in the queue, which is before the handshake was created.
+    dueAt: isWaiting || row.dueat === null ? undefined : row.dueat < row.createdat ? row.createdat : row.dueat,
     waitingUntil: row.waitinguntil ?? undefined,
     createdAt: row.createdat,
     finishedAt: row.finishedat ?? undefined,

@@ -72,6 +72,11 @@ export class Metrics {
     help: 'Holds that webhooks asked for and that were applied.',
     registers: [this.registry],
   });
+  readonly #overloads = new Gauge({
+    name: 'assent_renewals_over_budget',
+    help: 'Tenants, and hosts of tenants, that have more renewals within an hour than their budget allows.',
+    registers: [this.registry],
+  });
   readonly #unknown = new Gauge({
     name: 'assent_unknown_migrations',
     help: 'Migrations in the database that a newer version applied and this version does not know.',
@@ -113,6 +118,10 @@ export class Metrics {
 
   held(grants: number): void {
     this.#holds.inc(grants);
+  }
+
+  renewalsOverBudget(count: number): void {
+    this.#overloads.set(count);
   }
 
   unknownMigrations(count: number): void {

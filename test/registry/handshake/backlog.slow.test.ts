@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { lagSeconds } from '../../../src/registry/handshake/choose.js';
 import { Queue } from '../../../src/registry/handshake/queue.js';
+import { renewDue } from '../../../src/registry/handshake/renew.js';
+import { findOverloads } from '../../../src/registry/handshake/renewal-load.js';
 import { RateWindows } from '../../../src/registry/handshake/rate-window.js';
 import type { Sql } from '../../../src/registry/storage/database.js';
 import { passBudgets, passTurns } from '../../support/pass-time.js';
@@ -27,7 +29,7 @@ beforeAll(async () => {
      select 'o' || k || '.example.com', 't' || k, '60', 'strict', 'offer', 864000, 'cloudevents' from generate_series(0, 29) k`,
   );
 });
-beforeEach(() => registry.sql('truncate handshake, handshake_lane, rate_window cascade'));
+beforeEach(() => registry.sql('truncate handshake, handshake_lane, rate_window, subscription, "grant" cascade'));
 afterAll(() => registry.stop());
 
 /** Due handshakes, an hour ago and later; `host` and `tenant` are SQL for the number k. */
@@ -148,4 +150,65 @@ test('handshakes that are not wanted are parked once, however many, and are due 
   await registry.service.sweep();
   await registry.service.sweep();
   expect((await queue.claim(20)).begun).toHaveLength(2);
+});
+
+test('the queue has no more renewals than budgets send within minutes: those that end first, before newer handshakes', async () => {
+  await registry.sql(
+    `insert into subscription (id, tenant, subscriber, origin, sink, protocol)
+     select gen_random_uuid(), 't1', 's', 'o1.example.com', 'https://h' || k % 3 || '.example.com/' || k, 'HTTP' from generate_series(1, 300) k`,
+  );
+  await registry.sql(
+    `insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat, renewat)
+     select origin, sink, gen_random_uuid(), tenant, 'live', 'response', '*', 'test', now() - interval '1 day',
+       now() + split_part(sink, '/', 4)::int * interval '1 hour', now() - interval '1 minute' from subscription`,
+  );
+  const sweep = () => registry.service.database.write((tx) => renewDue(tx, 1_000, { perHost: 60, perTenant: 20 }));
+  for (let round = 0; round < 3; round += 1) await sweep();
+  const hours = async (where: string) =>
+    (
+      await registry.sql<{ hour: number }>(
+        `select split_part(sink, '/', 4)::int as hour from handshake where ${where} order by 1`,
+      )
+    ).map(({ hour }) => hour);
+  expect(await hours(`state = 'due'`)).toEqual(Array.from({ length: 40 }, (_, place) => place + 1));
+
+  await fill(1_000, 1_100, '1', 'k % 3');
+  await registry.sql(`update handshake set sinkhost = 'h0.example.com' where reason = 'request'`);
+  await passTurns(registry);
+  const { begun } = await createQueue({ inFlight: { perHost: 2, perTenant: 4 } }).claim(4);
+  expect(begun.map(({ claim }) => claim.reason)).toEqual(Array<string>(4).fill('renewal'));
+  await registry.sql(`update handshake set state = 'granted' where state = 'asking'`);
+  await sweep();
+  expect(await hours(`state = 'due' and reason = 'renewal'`)).toHaveLength(40);
+
+  // Of a host without a budget, the others are postponed by it, and none beyond the end of its grant.
+  await registry.sql('truncate handshake, handshake_lane cascade');
+  await registry.service.database.write((tx) => renewDue(tx, 1_000, { perHost: 1, perTenant: 600 }));
+  expect(await hours(`state = 'due'`)).toHaveLength(6);
+  expect(
+    await registry.sql(
+      `select from "grant" where renewat > now() + (expiresat - now()) / 2 + interval '1 minute' or renewat > now() + interval '3 hours'`,
+    ),
+  ).toEqual([]);
+});
+
+test('renewals that no budget allows within an hour are in the audit record once a day', async () => {
+  await registry.sql(
+    `insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat, renewat)
+     select 'o' || k % 2 || '.example.com', 'https://h' || k % 4 || '.example.com/' || k, gen_random_uuid(), 't' || k % 2, 'live',
+       'response', '*', 'test', now(), now() + interval '1 day',
+       now() + case k % 2 when 0 then interval '50 minutes' else interval '2 hours' end
+     from generate_series(1, 400) k`,
+  );
+  for (const _hour of [1, 2]) {
+    const found = await findOverloads(registry.service.database, { perHost: 1, perTenant: 3 });
+    expect(found).toMatchObject([
+      { tenant: 't0', due: 181, budget: 180 },
+      { tenant: 't0', sinkhost: expect.stringMatching(/^h[02]/), budget: 60 },
+      { tenant: 't0', sinkhost: expect.stringMatching(/^h[02]/), budget: 60 },
+    ]);
+  }
+  const audited = await registry.sql(`select tenant from audit where action = 'renewals.exceed_budget'`);
+  expect(audited).toEqual([{ tenant: 't0' }]);
+  expect(await findOverloads(registry.service.database, { perHost: 60, perTenant: 600 })).toEqual([]);
 });
