@@ -28,6 +28,7 @@ export interface Announcement {
 
 const maxOrigins = 1_000;
 const pageSize = 500;
+const maxTurns = 10;
 
 export async function beginAnnouncement({ sql }: Transaction, { id, tenant, kind, value }: Block): Promise<void> {
   await sql.$executeRaw`
@@ -93,20 +94,28 @@ async function claim(sql: Sql, failed: readonly string[]): Promise<AnnouncementR
   return row;
 }
 
-/** Looks at its next subscriptions, so many at most. */
+/** Announces its next subscriptions, so many or half as many again at most. */
 async function announcePage(tx: Transaction, row: AnnouncementRow, size: number): Promise<void> {
   const { sql } = tx;
   const tenant = row.attenant || (await nextTenant(sql, row, '')) || '';
-  const page = await readPage(sql, row, tenant, size);
   const kind = row.islifted ? 'subscription.unblocked' : 'subscription.blocked';
-  const announced = page.filter(({ isNews }) => isNews);
+  const announced: Looked[] = [];
+  let last = row.atid;
+  let isTenantOver = false;
+  // Where no index knows what is under the block, few of a page may be.
+  for (let turn = 0; turn < maxTurns && !isTenantOver && announced.length < size / 2; turn += 1) {
+    const page = await readPage(sql, row, tenant, last, size);
+    announced.push(...page.filter(({ isNews }) => isNews));
+    last = page.at(-1)?.id ?? last;
+    isTenantOver = page.length < size;
+  }
   for (const { id, origin, sink, subscriber } of announced) {
     tx.change({ kind, tenant, origin, sink, subscription: id, subscriber });
   }
   const subscriptions = row.subscriptions + announced.length;
   const grants = row.grants + announced.reduce((sum, each) => sum + each.grants, 0);
   const origins = [...new Set([...row.origins, ...announced.map(({ origin }) => origin)])].slice(0, maxOrigins);
-  const next = page.length < size ? await nextTenant(sql, row, tenant) : tenant;
+  const next = isTenantOver ? await nextTenant(sql, row, tenant) : tenant;
   if (next === undefined) {
     const what = row.islifted ? 'lifted' : 'created';
     const detail = { what, kind: row.kind, value: row.value, subscriptions, grants, origins: origins.length };
@@ -116,7 +125,6 @@ async function announcePage(tx: Transaction, row: AnnouncementRow, size: number)
     await sql.$executeRaw`delete from block_announcement where block = ${row.block}::uuid`;
     return;
   }
-  const last = page.at(-1)?.id ?? row.atid;
   await sql.$executeRaw`
     update block_announcement set attenant = ${next ?? tenant}, atid = ${next === tenant ? last : beforeAllIds}::uuid,
       subscriptions = ${subscriptions}, grants = ${grants}, origins = ${origins}::text[], pagedat = clock_timestamp(),
@@ -135,7 +143,13 @@ interface Looked {
   grants: number;
 }
 
-async function readPage(sql: Sql, row: AnnouncementRow, tenant: string, size: number): Promise<Looked[]> {
+async function readPage(
+  sql: Sql,
+  row: AnnouncementRow,
+  tenant: string,
+  after: string,
+  size: number,
+): Promise<Looked[]> {
   const block: BlockedThing = { tenant, kind: row.kind as BlockKind, value: row.value };
   const stops = (other: Prisma.Sql) => Prisma.sql`${other}.tenant in (t.tenant, '*')
     and (blocks_pair(${other}.kind, ${other}.value, t.origin, t.sink, ${addressOf(Prisma.sql`t`)})
@@ -158,7 +172,7 @@ async function readPage(sql: Sql, row: AnnouncementRow, tenant: string, size: nu
       ) end as grants
     from (
       select t.id, t.origin, t.sink, t.subscriber, t.endedat is null and ${isUnder(block)} and ${isNews} as "isNews"
-      from subscription t where t.tenant = ${tenant} and ${indexOf(block)} and t.id > ${row.atid}::uuid ${until}
+      from subscription t where t.tenant = ${tenant} and ${indexOf(block, Prisma.sql`${tenant}`)} and t.id > ${after}::uuid ${until}
       order by t.id limit ${size}
     ) t order by t.id`;
 }

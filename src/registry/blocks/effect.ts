@@ -27,11 +27,14 @@ const maxSearched = 20_000;
 export async function effectOf(sql: Sql, block: BlockedThing): Promise<BlockEffect> {
   const { kind, value } = block;
   const ofSubscriber = kind === 'subscriber';
-  // Of an origin there is an index, which has no ids in their order.
-  const found = (index: Prisma.Sql) =>
+  const ofTenant = Prisma.sql`t.tenant = o.tenant and ${indexOf(block, Prisma.sql`o.tenant`)}`;
+  // Of an origin and a sink there is an index, which has no ids in their order.
+  const found =
     kind === 'origin'
-      ? Prisma.sql`t.tenant = o.tenant and t.origin = ${value} limit ${maxSearched}`
-      : Prisma.sql`t.tenant = o.tenant and ${index} order by t.id limit ${maxSearched}`;
+      ? Prisma.sql`${ofTenant} and t.origin = ${value} limit ${maxSearched}`
+      : kind === 'sink'
+        ? Prisma.sql`${ofTenant} limit ${maxSearched}`
+        : Prisma.sql`${ofTenant} order by t.id limit ${maxSearched}`;
   const ofTenants = Prisma.sql`${tenantsOf(block)} o (tenant)`;
   // Of a subscriber: the pairs that nobody else uses.
   const grants = ofSubscriber
@@ -40,12 +43,12 @@ export async function effectOf(sql: Sql, block: BlockedThing): Promise<BlockEffe
         where not exists (
           select from subscription o where o.origin = s.origin and o.sink = s.sink and o.subscriber <> ${value})`
     : Prisma.sql`select t.* from ${ofTenants} cross join lateral (
-        select * from "grant" t where ${found(indexOf(block))}) t limit ${maxSearched}`;
+        select * from "grant" t where ${found}) t limit ${maxSearched}`;
   const isUnderGrant = ofSubscriber ? Prisma.sql`true` : isUnder(block);
   const [row] = await sql.$queryRaw<BlockEffect[]>`
     with searched as materialized (
       select t.* from ${ofTenants} cross join lateral (
-        select t.id, t.origin, t.sink, t.subscriber, t.endedat from subscription t where ${found(indexOf(block))}
+        select t.id, t.origin, t.sink, t.subscriber, t.endedat from subscription t where ${found}
       ) t limit ${maxSearched}
     ), subscriptions as materialized (
       select t.id, t.origin, t.sink, t.subscriber from searched t where t.endedat is null and ${isUnder(block)}

@@ -12,17 +12,17 @@ export function isUnder({ kind, value }: BlockedThing): Prisma.Sql {
 }
 
 /**
- * Finds what `isUnder` holds for by an index that has the ids of a tenant in their order, as `tenant_id` has them; the rest
- * is looked at one by one.
+ * Finds what `isUnder` holds for by an index, in one tenant; what no index knows is looked at one by one. Of a sink that has
+ * most of its tenant's subscriptions, Postgres knows to read them in their order.
  */
-export function indexOf({ kind, value }: BlockedThing): Prisma.Sql {
+export function indexOf({ kind, value }: BlockedThing, tenant: Prisma.Sql): Prisma.Sql {
   switch (kind) {
     case 'subscriber':
       return Prisma.sql`t.subscriber = ${value}`;
     case 'host':
       return Prisma.sql`sink_host(t.sink) = ${value}`;
     case 'sink':
-      return Prisma.sql`sink_host(t.sink) = sink_host(${value})`;
+      return Prisma.sql`t.sink = ${value} and t.origin = any (array(select name from origin where tenant = ${tenant}))`;
     default:
       return Prisma.sql`true`;
   }

@@ -464,7 +464,10 @@ describe('operators', () => {
       const blocked = await block(body, operator);
       expect(blocked).toMatchObject({ byoperator: true, createdby: 'noc' });
       expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'blocked' });
-      expect((await tenant.admin.get(`/v1/blocks/${blocked.id}`).expect(200)).body.id).toBe(blocked.id);
+      await registry.service.sweep();
+      const read = (await tenant.admin.get(`/v1/blocks/${blocked.id}`).expect(200)).body;
+      expect(read).toMatchObject({ id: blocked.id, announcement: { state: 'finished' } });
+      expect(read.announcement.subscriptions).toBeGreaterThanOrEqual(1);
       await tenant.admin.delete(`/v1/blocks/${blocked.id}`).expect(403);
       await lift(blocked, operator);
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
