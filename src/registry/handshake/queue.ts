@@ -276,8 +276,8 @@ export async function enqueue(
       traceparent, state, verdict, attempts, lease, leaseduntil, dueat)
     select q.id, q.tenant, q.origin, q.sink, q.sinkhost, q.subscription, q.generation, q.reason, q.startedby, q.requestedrate,
       q.traceparent, q.state, q.verdict, q.attempts, q.lease, q.leaseduntil,
-      -- A column of milliseconds would round up.
-      greatest(coalesce(q.dueat, date_trunc('milliseconds', now())), cooling.until)
+      -- Without a time, now; a column of milliseconds would round up. Citus allows no clock function in coalesce.
+      greatest(least(q.dueat, date_trunc('milliseconds', now())), q.dueat, cooling.until)
     from ${recordset('handshake', rows)} q
     left join cooling on cooling.tenant = q.tenant and cooling.origin = q.origin and cooling.sink = q.sink`;
   await openLanes(
