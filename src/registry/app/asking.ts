@@ -3,9 +3,10 @@ import { createAddressRules } from '../../outbound/address.js';
 import { createSafeRequest, safeRequestDefaults } from '../../outbound/safe-request.js';
 import { authorityOf, parseSink } from '../../outbound/sink.js';
 import { Queue } from '../handshake/queue.js';
-import { RateWindows } from '../handshake/rate-window.js';
+import { isLoopback, RateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
 import { Worker, type WorkerSettings } from '../handshake/worker.js';
+import { createBatcher } from '../storage/batch.js';
 import type { Context } from '../context.js';
 
 /** Asks webhooks for consent, and records their responses. */
@@ -27,6 +28,11 @@ export function createAsking({
   const ownAuthorities = config.publicUrl === undefined ? [] : [authorityOf(new URL(config.publicUrl))];
   const sinkRules = { addresses: createAddressRules(config.outbound), ports: config.outbound.ports, ownAuthorities };
   const rateWindows = new RateWindows(config.handshake.perMinute);
+  // In one transaction for all that are dialled at this moment.
+  const admitNetwork = createBatcher<string, number | undefined>({
+    run: (take) => database.write(({ sql }) => rateWindows.admitNetworks(sql, take())),
+    maxBatch: 200,
+  });
   const queue = new Queue({
     database,
     rateWindows,
@@ -48,7 +54,7 @@ export function createAsking({
   };
   const worker = new Worker({
     queue,
-    admitNetwork: (network) => rateWindows.admitNetwork(database, network),
+    admitNetwork: async (network) => (isLoopback(network) ? undefined : admitNetwork(network)),
     request: createSafeRequest({
       ...safeRequestDefaults,
       ...config.outbound,

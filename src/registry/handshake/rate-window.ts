@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { getDomain } from 'tldts';
-import { type Database, type Sql, databaseTime, lockRegistry } from '../storage/database.js';
+import { type Sql, databaseTime, lockRegistry } from '../storage/database.js';
 import { insertRows } from '../storage/rows.js';
 
 /** Whose budgets a handshake uses. */
@@ -55,24 +55,23 @@ export class RateWindows {
   }
 
   /**
-   * The same for the network that is about to be dialled, a /24 or a /48, in its own transaction: milliseconds to wait,
-   * or undefined for no wait.
+   * The same for networks that are about to be dialled, each a /24 or a /48: for each the milliseconds to wait, or undefined
+   * for no wait.
    */
-  async admitNetwork({ write }: Pick<Database, 'write'>, network: string): Promise<number | undefined> {
-    // On a developer's machine everything is in one network.
-    if (isLoopback(network)) return undefined;
-    const key = `network:${network}`;
-    return write(async ({ sql }) => {
-      await lockRegistry(sql, key);
-      const now = (await databaseTime(sql)).getTime();
-      const window = new Window(key, this.#perHost * 4, now);
-      await readWindows(sql, [window], now);
+  async admitNetworks(sql: Sql, networks: readonly string[]): Promise<Array<number | undefined>> {
+    const keys = networks.map((network) => `network:${network}`);
+    await lockRegistry(sql, ...keys);
+    const now = (await databaseTime(sql)).getTime();
+    const windows = new Map(keys.map((key) => [key, new Window(key, this.#perHost * 4, now)]));
+    await readWindows(sql, [...windows.values()], now);
+    const waits = keys.map((key) => {
+      const window = windows.get(key) as Window;
       const waitMs = window.waitMs();
-      if (waitMs > 0) return waitMs;
-      window.take();
-      await writeWindows(sql, [window]);
-      return undefined;
+      if (waitMs === 0) window.take();
+      return waitMs === 0 ? undefined : waitMs;
     });
+    await writeWindows(sql, [...windows.values()]);
+    return waits;
   }
 }
 
@@ -241,7 +240,8 @@ function domainOf(host: string): string | null {
   return getDomain(host, { allowPrivateDomains: true });
 }
 
-function isLoopback(network: string): boolean {
+/** On a developer's machine everything is in one network, which has no limit. */
+export function isLoopback(network: string): boolean {
   const address = network.split('/')[0] ?? '';
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
