@@ -13,6 +13,12 @@ export const nextTexts = {
   },
 } satisfies Record<string, Text>;
 
+/** More renewals are due than the budget allows. Without a host, it is that of the tenant. */
+export const renewalsExceedBudget = (host: string | undefined, budget: number): Text => ({
+  en: `More than ${budget} renewals${host === undefined ? '' : ` for ${host}`} are due within an hour, which is the budget of handshakes, so grants can expire. Choose a longer lifetime for the origin, or ask the operator to raise the budget.`,
+  nl: `Binnen een uur zijn meer dan ${budget} verlengingen${host === undefined ? '' : ` voor ${host}`} nodig. Meer laat het budget voor handshakes niet toe, dus grants kunnen verlopen. Kies een langere geldigheidsduur voor de afzender, of vraag de operator om een hoger budget.`,
+});
+
 const sendOrigin = (origin: string): Text => ({
   en: `Leave WebHook-Allowed-Origin out of the callback, or send ${origin} or "*".`,
   nl: `Laat WebHook-Allowed-Origin weg uit de callback, of stuur ${origin} of "*".`,

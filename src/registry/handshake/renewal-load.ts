@@ -1,4 +1,4 @@
-import { type Database, service } from '../storage/database.js';
+import { type Database, type Sql, service } from '../storage/database.js';
 import type { Budget } from './renew.js';
 
 /** A tenant, or a host of one, whose grants are due faster than its budget renews them. */
@@ -55,6 +55,17 @@ async function overloadsOf({ sql }: Pick<Database, 'sql'>, tenant: string, budge
   return rows.map(({ sinkhost, due }) => {
     return { tenant, sinkhost: sinkhost ?? undefined, due, budget: sinkhost === null ? most.tenant : most.host };
   });
+}
+
+/** What was recorded of a tenant within the last day. */
+export async function recentOverloads(
+  sql: Sql,
+  tenant: string,
+): Promise<ReadonlyArray<{ sinkhost?: string; budget: number }>> {
+  const [row] = await sql.$queryRaw<Array<{ overloads: Array<{ sinkhost?: string; budget: number }> }>>`
+    select detail -> 'overloads' as overloads from audit
+    where tenant = ${tenant} and action = ${action} and at > now() - interval '1 day' order by at desc limit 1`;
+  return row?.overloads ?? [];
 }
 
 async function recordOnceADay(

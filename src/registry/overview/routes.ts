@@ -2,7 +2,9 @@ import type { Context } from '../context.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { createGrantReader } from '../grants/read.js';
 import { present as presentGrant } from '../grants/routes.js';
+import { recentOverloads } from '../handshake/renewal-load.js';
 import type { Handlers } from '../http/handler.js';
+import { renewalsExceedBudget } from '../../base/texts/handshakes.js';
 import { findAttention } from '../subscriptions/attention.js';
 import { createSubscriptionReader } from '../subscriptions/read.js';
 import { membersOf } from '../subscriptions/routes.js';
@@ -15,9 +17,11 @@ export function routes({ database, now }: Context): Handlers<'getOverview'> {
   const grants = createGrantReader(database, now);
   return {
     getOverview: async ({ principal, language }) => {
-      const [ofSubscriptions, ofGrants] = await Promise.all([
+      const isAdmin = principal.scopes.has('assent:admin');
+      const [ofSubscriptions, ofGrants, overloads] = await Promise.all([
         findAttention(database.sql, principal),
-        principal.scopes.has('assent:admin') ? grants.attention(principal.tenant) : [],
+        isAdmin ? grants.attention(principal.tenant) : [],
+        isAdmin ? recentOverloads(database.sql, principal.tenant) : [],
       ]);
       const first = await subscriptions.readMany(
         principal,
@@ -39,7 +43,13 @@ export function routes({ database, now }: Context): Handlers<'getOverview'> {
       ];
       return {
         status: 200,
-        body: { attention: attention.filter(({ count, more }) => count > 0 || more), warnings: [] },
+        body: {
+          attention: attention.filter(({ count, more }) => count > 0 || more),
+          warnings: overloads.map(({ sinkhost, budget }) => ({
+            code: 'renewals_exceed_budget',
+            message: renewalsExceedBudget(sinkhost, budget)[language],
+          })),
+        },
       };
     },
   };

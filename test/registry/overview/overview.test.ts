@@ -150,7 +150,7 @@ test('a consumer sees its own and no grants; another tenant and a sender see not
 
 test('says that there may be more, instead of a number that it did not count', async () => {
   const admin = await registry.as('assent:admin', { tenant: 'flood' });
-  await fill('flood', 'one', 600, ['refused', 'active']);
+  await fill('flood', 'one', 600, ['refused', 'plain']);
   const { attention } = await overview(admin);
   expect(attention.map(({ group, count, more }) => [group, count, more])).toEqual([['refused', 500, true]]);
   expect(attention[0]?.subscriptions).toHaveLength(3);
@@ -189,6 +189,32 @@ test('what failed before a later handshake ended is no candidate any more', asyn
     { state: 'granted', superseded: false },
   ]);
   expect(summaryOf(await overview(admin))).toEqual([]);
+});
+
+test('warns an admin, and nobody else, that renewals exceeded the budget within the last day', async () => {
+  const tenant = { tenant: 'busy' };
+  const overloads = [
+    { due: 601, budget: 600 },
+    { sinkhost: 'webhook.example.org', due: 61, budget: 60 },
+  ];
+  const add = (id: string, ago: string) =>
+    registry.sql(
+      `insert into audit (id, at, tenant, actor, action, target, detail)
+       values ($1::uuid, now() - $2::interval, 'busy', 'assent', 'renewals.exceed_budget', 'tenant:busy', $3::jsonb)`,
+      id,
+      ago,
+      JSON.stringify({ overloads }),
+    );
+  const admin = await registry.as('assent:admin', tenant);
+  const warnings = async (client: Client) => (await client.get('/v1/overview').expect(200)).body.warnings;
+  await add('0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e01', '25 hours');
+  expect(await warnings(admin)).toEqual([]);
+  await add('0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e02', '1 hour');
+  expect(await warnings(admin)).toMatchObject([
+    { code: 'renewals_exceed_budget', message: expect.stringContaining('More than 600 renewals are due') },
+    { code: 'renewals_exceed_budget', message: expect.stringContaining('for webhook.example.org') },
+  ]);
+  expect(await warnings(await registry.as('assent:subscribe', tenant))).toEqual([]);
 });
 
 test('touches as much of the database, however many subscriptions there are', async () => {

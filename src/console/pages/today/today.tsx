@@ -114,7 +114,7 @@ function Attention() {
         {({ groups: found, unknown, warnings }) => (
           <>
             {warnings.map(({ code, message }) => (
-              <p key={code} class="problem">
+              <p key={code + message} class="problem">
                 <bdi>{message}</bdi>
               </p>
             ))}
