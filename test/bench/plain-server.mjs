@@ -28,6 +28,8 @@ app.post('/v1/subscriptions', async (request, response) => {
           subscription: id,
           generation: 1,
           state: 'due',
+          // Not while the registry of the same database could take it for one of its own.
+          dueat: new Date(Date.now() + 86_400_000),
           reason: 'registration',
           startedby: 'plain',
         },
