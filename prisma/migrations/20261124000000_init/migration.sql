@@ -803,3 +803,13 @@ begin
   return stored;
 end
 $$;
+
+-- Citus can't plan a statement without its values.
+do $$
+begin
+  if exists (select from pg_extension where extname = 'citus') then
+    alter function append_changes reset plan_cache_mode;
+    alter function read_subscriptions reset plan_cache_mode;
+  end if;
+end
+$$;

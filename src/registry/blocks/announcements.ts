@@ -1,7 +1,7 @@
 import { everyTenant } from '../../matching/replica/blocks.js';
 import { sleep } from '../../base/until.js';
 import { beforeAllIds } from '../../base/files/ids.js';
-import { service, type Database, type Sql, type Transaction } from '../storage/database.js';
+import { databaseTime, service, type Database, type Sql, type Transaction } from '../storage/database.js';
 import { Prisma, type block_announcement as AnnouncementRow } from '../storage/generated/client.js';
 import { addressOf } from './find-blocks.js';
 import type { Block, BlockKind } from './block.js';
@@ -125,10 +125,11 @@ async function announcePage(tx: Transaction, row: AnnouncementRow, size: number)
     await sql.$executeRaw`delete from block_announcement where block = ${row.block}::uuid`;
     return;
   }
+  const now = await databaseTime(sql);
   await sql.$executeRaw`
     update block_announcement set attenant = ${next ?? tenant}, atid = ${next === tenant ? last : beforeAllIds}::uuid,
-      subscriptions = ${subscriptions}, grants = ${grants}, origins = ${origins}::text[], pagedat = clock_timestamp(),
-      finishedat = case when ${next === undefined} then clock_timestamp() end
+      subscriptions = ${subscriptions}, grants = ${grants}, origins = ${origins}::text[], pagedat = ${now}::timestamptz,
+      finishedat = ${next === undefined ? now : null}::timestamptz
     where block = ${row.block}::uuid`;
 }
 
