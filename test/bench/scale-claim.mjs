@@ -12,11 +12,12 @@ const tooSlowMs = 5_000;
 
 /** What is due; each takes the number of rows, and the number to start from. */
 const backlogs = {
-  // As after an outage: most are for one tenant and one host.
+  // As after an outage: most are for one tenant and one host. The first few are of as many tenants as all, because a claim
+  // looks at each of these.
   renewals: `
     select gen_random_uuid(), g.tenant, g.origin, g.sink, sink_host(g.sink), 'renewal', 120
     from "grant" g where g.state = 'live' and g.basis = 'response' and g.expiresat > now()
-    order by hashtext(g.sink), g.sink offset $2 limit $1`,
+    order by row_number() over (partition by g.tenant order by hashtext(g.sink)), g.sink offset $2 limit $1`,
   // As many as possible wait for a host or a tenant of their own.
   spread: `
     select gen_random_uuid(), case k % 100 when 0 then 'bench' else 'tenant' || k % 100 - 1 end,
