@@ -164,6 +164,7 @@ describe('a consumer', () => {
     const block = { kind: 'origin', value: 'blocked.example.org', reason: 'Test.' };
     await tenant.admin.post('/v1/blocks').send(block).expect(201);
     await registry.service.sweep();
+    await registry.service.follow();
     expect((await own.page({ after })).changes).toMatchObject([
       {
         kind: 'subscription.blocked',
