@@ -439,15 +439,15 @@ create table block_announcement (
   -- The block was lifted.
   islifted boolean not null default false,
   -- The last subscription that was looked at. Tenants come in their order, the subscriptions of each by id.
-  attenant text not null default '',
-  atid uuid not null default '00000000-0000-0000-0000-000000000000',
+  attenant text not null,
+  atid uuid not null,
   -- Of a lifted block: how far the first walk came. Null if to its end.
   untiltenant text,
   untilid uuid,
   -- How many were told, and of these: live grants, and the first names of origins.
   subscriptions integer not null default 0,
   grants integer not null default 0,
-  origins text[] not null default '{}',
+  origins text[],
   -- When the latest page was written. Announcements take turns.
   pagedat timestamptz(3) not null default current_timestamp,
   finishedat timestamptz(3),

@@ -32,7 +32,8 @@ const maxTurns = 10;
 
 export async function beginAnnouncement({ sql }: Transaction, { id, tenant, kind, value }: Block): Promise<void> {
   await sql.$executeRaw`
-    insert into block_announcement (block, tenant, kind, value) values (${id}::uuid, ${tenant}, ${kind}, ${value})`;
+    insert into block_announcement (block, tenant, kind, value, attenant, atid, origins)
+    values (${id}::uuid, ${tenant}, ${kind}, ${value}, '', ${beforeAllIds}::uuid, '{}')`;
 }
 
 /** Waits for a page that is being written. */

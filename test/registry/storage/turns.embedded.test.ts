@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Database } from '../../../src/registry/storage/database.js';
 import { openDatabase } from '../../../src/registry/storage/open-database.js';
@@ -61,10 +62,16 @@ onOneConnection('a decision waits only for the reads that came before it, howeve
   let count = 0;
   let isOver = false;
   const reader = async () => {
-    for (; !isOver; count += 1) await database.query('select 1');
+    for (; !isOver; count += 1) {
+      await database.query('select 1');
+      // As requests do, and timers must run.
+      await nextTurn();
+    }
   };
   const readers = Array.from({ length: 5 }, reader);
   await database.query('select 1');
+  // The pause after an earlier decision is over.
+  await sleep(50);
   const before = count;
   await decide();
   const meanwhile = count - before;
