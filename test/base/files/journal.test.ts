@@ -132,8 +132,9 @@ test('over kills, during compactions as well, no line is lost that was reported 
     expect(found.at(-1)).toBeGreaterThanOrEqual(last);
     const first = found[0] as number;
     expect(found).toEqual(found.map((_, place) => first + place));
-    expect(first).toBeLessThanOrEqual(Math.max(1, last - 9));
+    // The last one may not have been reported, and be one of the ten that are kept.
     last = found.at(-1) as number;
+    expect(first).toBeLessThanOrEqual(Math.max(1, last - 9));
   }
 });
 
