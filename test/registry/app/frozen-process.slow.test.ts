@@ -23,37 +23,49 @@ afterAll(async () => {
   await registry.stop();
 });
 
-test('a process that freezes in the middle of a change does not block the changes of other processes', async () => {
+/** A change by the other process, which is frozen while it waits for what `lock` locks. Then it gets that. */
+async function freezeBehind(lock: string, requestedrate: number): Promise<{ change: Promise<Response> }> {
   const gate = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
   await gate.connect();
-  await gate.query(`begin; select lock_registry('changes')`);
-  const gatePid = (await gate.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
-  const token = await createToken(
-    { tenant: 'gemeente', subscriber: 'beheer', scopes: ['assent:admin'], minutes: 5 },
-    registry.env,
-  );
+  const [row] = (await gate.query<{ pid: number }>('select pg_backend_pid() as pid')).rows;
+  await gate.query(`begin; ${lock}`);
+  const who = { tenant: 'gemeente', subscriber: 'beheer', scopes: ['assent:admin' as const], minutes: 5 };
+  const token = await createToken(who, registry.env);
   const change = fetch(`${other.url}/v1/origins/${tenant.origin}`, {
     method: 'PATCH',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/merge-patch+json' },
-    body: '{"requestedrate":60}',
+    body: JSON.stringify({ requestedrate }),
   });
-  // Waits for the change log, and not for the locks of workers.
   const waiting = () =>
     registry.sql(
-      `select 1 from pg_locks a join pg_locks g using (locktype, database, classid, objid, objsubid)
-         where a.locktype = 'advisory' and not a.granted and g.granted
-           and g.pid = ${gatePid}`,
+      `select 1 from pg_stat_activity where ${row?.pid} = any (pg_blocking_pids(pid)) and query not like '%claims%'`,
     );
   while ((await waiting()).length === 0) await sleep(10);
-
-  // It has the lock that all others need, and does nothing more.
   other.child.kill('SIGSTOP');
   await gate.query('commit');
   await gate.end();
-  await tenant.admin.post('/v1/origins').send({ name: 'second.example.com' }).expect(201);
+  return { change };
+}
 
+const rateNow = async () =>
+  (await tenant.admin.get(`/v1/origins/${tenant.origin}`).expect(200)).body.requestedrate as number;
+
+test('a process that freezes while it waits for the change log blocks nobody: its change was sent with the commit', async () => {
+  const { change } = await freezeBehind(`select lock_registry('changes')`, 60);
+  await tenant.admin.post('/v1/origins').send({ name: 'second.example.com' }).expect(201);
+  expect(await rateNow()).toBe(60);
+  other.child.kill('SIGCONT');
+  expect((await change).status).toBe(200);
+});
+
+test('a process that freezes in the middle of a change does not block the changes of others for long, and loses its own', async () => {
+  const { change } = await freezeBehind(`select 1 from origin where name = '${tenant.origin}' for update`, 30);
+  await tenant.admin
+    .patch(`/v1/origins/${tenant.origin}`)
+    .set('Content-Type', 'application/merge-patch+json')
+    .send({ requestedrate: 90 })
+    .expect(200);
   other.child.kill('SIGCONT');
   expect((await change).status).toBe(503);
-  const { body } = await tenant.admin.get(`/v1/origins/${tenant.origin}`).expect(200);
-  expect(body.requestedrate).toBe(120);
+  expect(await rateNow()).toBe(90);
 });
