@@ -83,6 +83,13 @@ export function createUpkeep({ database, config, log, metrics, vault, counter, s
     parkedAfter = last ?? beforeAllIds;
   }
 
+  let announced: Promise<void> = Promise.resolve();
+  /** One after the other, so that each call ends when what came before it is announced. */
+  function announce(): Promise<void> {
+    announced = announced.catch(() => undefined).then(() => announceBlocks(database, stopping));
+    return announced;
+  }
+
   const sweeping: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   /** Of its own, because a block of a million takes minutes to announce. */
   const announcing: Interval = { ms: config.pollMs * 2, firstMs: 0 };
@@ -93,7 +100,7 @@ export function createUpkeep({ database, config, log, metrics, vault, counter, s
   const tasks: Task[] = [
     { name: 'end subscriptions', every: sweeping, run: untilDone(500, recordEnds) },
     { name: 'lift blocks', every: sweeping, run: createBlockStore(database).liftEnded },
-    { name: 'announce blocks', every: announcing, run: () => announceBlocks(database, stopping) },
+    { name: 'announce blocks', every: announcing, run: announce },
     { name: 'end callbacks', every: sweeping, run: untilDone(100, refuseUncalled) },
     { name: 'find parked handshakes that are wanted', every: sweeping, run: unparkNext },
     { name: 'renew grants', every: sweeping, run: renewNext },
