@@ -1,6 +1,6 @@
 import { uuidv7 } from '../../base/files/ids.js';
 import type { Pair } from '../../consent/grant.js';
-import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
+import { Prisma, type grant as GrantRow, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import type { Sql, Transaction } from '../storage/database.js';
 import { openStatesSql, recordset, recordsetOfPairs } from '../storage/rows.js';
 import { enqueue } from './queue.js';
@@ -15,6 +15,17 @@ export interface Budget {
   perHost: number;
   perTenant: number;
 }
+
+/** A recursive table `known` of the tenants that have grants to renew, and a null: each is found by one probe of an index. */
+export const renewing = Prisma.sql`
+    known as (
+      (select tenant from "grant" where state = 'live' and renewat is not null order by tenant limit 1)
+      union all
+      select (
+        select g.tenant from "grant" g where g.state = 'live' and g.renewat is not null and g.tenant > known.tenant
+        order by g.tenant limit 1)
+      from known where known.tenant is not null
+    )`;
 
 /** How much of the budget the queue may have as renewals. */
 const minutesInQueue = 2;
@@ -81,14 +92,7 @@ function laterThan({ expiresat }: DueGrant, now: Date, ms = Infinity): Date {
 /** The renewals in the queue, of the tenants that have more to renew. */
 async function readQueued(sql: Sql) {
   const rows = await sql.$queryRaw<Array<{ tenant: string; sinkhost: string | null; count: number }>>`
-    with recursive known as (
-      (select tenant from "grant" where state = 'live' and renewat is not null order by tenant limit 1)
-      union all
-      select (
-        select g.tenant from "grant" g where g.state = 'live' and g.renewat is not null and g.tenant > known.tenant
-        order by g.tenant limit 1)
-      from known where known.tenant is not null
-    ), due as materialized (
+    with recursive ${renewing}, due as materialized (
       select tenant from known where tenant is not null and (
         select g.renewat from "grant" g where g.state = 'live' and g.renewat is not null and g.tenant = known.tenant
         order by g.renewat limit 1) <= now()

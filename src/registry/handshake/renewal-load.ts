@@ -1,5 +1,5 @@
 import { type Database, type Sql, service } from '../storage/database.js';
-import type { Budget } from './renew.js';
+import { renewing, type Budget } from './renew.js';
 
 /** A tenant, or a host of one, whose grants are due faster than its budget renews them. */
 interface Overload {
@@ -24,14 +24,7 @@ export async function findOverloads(
   budget: Budget,
 ): Promise<Overload[]> {
   const tenants = await sql.$queryRaw<Array<{ tenant: string }>>`
-    with recursive known as (
-      (select tenant from "grant" where state = 'live' and renewat is not null order by tenant limit 1)
-      union all
-      select (
-        select g.tenant from "grant" g where g.state = 'live' and g.renewat is not null and g.tenant > known.tenant
-        order by g.tenant limit 1)
-      from known where known.tenant is not null
-    ) select tenant from known where tenant is not null`;
+    with recursive ${renewing} select tenant from known where tenant is not null`;
   const all: Overload[] = [];
   for (const { tenant } of tenants) {
     const found = await overloadsOf({ sql }, tenant, budget);
