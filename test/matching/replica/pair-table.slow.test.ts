@@ -56,12 +56,18 @@ test('has the content of a Map, after 3,000 random additions and removals', () =
 
 test('memory that was given back is used again', () => {
   const table = new PairTable();
-  const fill = () =>
-    Array.from({ length: 5_000 }, (_, i) => table.acquire(1, Buffer.from(`https://hooks.example.com/${i}`)));
-  fill().forEach((pair) => table.release(pair));
-  const before = table.bytes;
-  for (let turn = 0; turn < 5; turn += 1) fill().forEach((pair) => table.release(pair));
-  expect(table.bytes).toBeLessThanOrEqual(before * 2);
+  const turns = Array.from({ length: 20 }, () => {
+    const pairs = Array.from({ length: 5_000 }, (_, i) =>
+      table.acquire(1, Buffer.from(`https://hooks.example.com/${i}`)),
+    );
+    const full = table.bytes;
+    pairs.forEach((pair) => table.release(pair));
+    return { full, empty: table.bytes };
+  });
+  // The hash differs from process to process, and with it how many buckets grow: some kilobytes of a megabyte.
+  const first = turns[0]!.full;
+  expect(Math.max(...turns.map(({ full }) => full))).toBeLessThan(first * 1.25);
+  expect(Math.max(...turns.map(({ empty }) => empty))).toBeLessThan(first / 4);
 });
 
 test('many look-ups at once give the results of single look-ups, whatever else is stored', () => {
