@@ -20,6 +20,8 @@ export interface Origin {
   /** The value of WebHook-Request-Origin. */
   name: string;
   tenant: string;
+  /** For consumers who choose an origin. */
+  description: string | undefined;
   isDefault: boolean;
   /** The rate that handshakes ask for; undefined means that they name none. */
   requestedRate: number | undefined;

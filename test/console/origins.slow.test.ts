@@ -18,6 +18,7 @@ inBrowser('origins in the console', () => {
     await page.getByRole('link', { name: stage.tenant.origin }).waitFor();
     await page.getByRole('link', { name: 'Register an origin' }).click();
     await page.getByLabel('Name', { exact: true }).fill('not a name');
+    await page.getByLabel('Description').fill('12');
     await page.getByText('Policy', { exact: true }).click();
     await page.getByLabel('Requested rate').fill('1200');
     await page.getByLabel('Lifetime of a grant').fill('many');
@@ -31,6 +32,7 @@ inBrowser('origins in the console', () => {
     await page.waitForSelector('h1:has-text("permits.example.com")');
     await page.waitForSelector('text=Handshakes ask for 1,200 requests per minute');
     await page.waitForSelector('text=A grant lasts 2 hours.');
+    expect(await policyOf('permits.example.com')).toMatchObject({ description: '12', isdefault: false });
     await expectAccessible(page);
 
     await page.getByRole('button', { name: 'Make it the default' }).click();

@@ -12,6 +12,8 @@ inBrowser('the console, in short', () => {
   test('with the keyboard alone, a consumer registers a webhook and sees that it is active', async () => {
     const { page, check } = await stage.open(['assent:subscribe'], '#/register');
     stage.registry.receiver.consent('/smoke');
+    // A list, with the default chosen.
+    await page.locator('select', { hasText: `${stage.tenant.origin} (default)` }).waitFor();
     await page.getByLabel('Sink', { exact: true }).focus();
     await page.keyboard.type(stage.registry.receiver.sink('/smoke'));
     await page.keyboard.press('Enter');

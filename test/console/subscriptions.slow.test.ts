@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { linesFor, webhookSnippets } from '../../src/console/pages/webhooks/webhook-snippets.js';
+import { linesFor, rateToSuggest, webhookSnippets } from '../../src/console/pages/webhooks/webhook-snippets.js';
 import { publicVerdict, verdicts, type Verdict } from '../../src/consent/verdicts.js';
 import { expectAccessible, inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage } from '../support/console.js';
@@ -10,7 +10,7 @@ const guide = readFileSync(new URL('../../docs/consumers/receive.md', import.met
 const known = new Set(guide.split('\n').map((line) => line.replace(/ *(\/\/|#) who may send.*/, '').trim()));
 
 describe('the lines to paste', () => {
-  const subscription = { origin: 'sender.example.org', rate: '30', sink: 'https://a.example.com/in/box' };
+  const subscription = { origin: 'sender.example.org', rate: 30, sink: 'https://a.example.com/in/box' };
 
   test.each(webhookSnippets.map(({ name, code }) => [name, code]))(
     'for %s have both headers, the origin, the rate and the path',
@@ -26,6 +26,15 @@ describe('the lines to paste', () => {
         if (line !== '' && !/^(routes|var)/.test(line)) expect(known).toContain(line.trim());
     },
   );
+
+  test.each([
+    [30, '*', 30],
+    [undefined, 12, 12],
+    [undefined, '*', 60],
+    [undefined, undefined, 60],
+  ] as const)('have a number if %s was asked for and the default of the origin is %s', (asked, byDefault, rate) => {
+    expect(rateToSuggest(asked, byDefault)).toBe(rate);
+  });
 
   test('never have a path that could end a string', () => {
     const sink = "https://a.example.com/'-alert(1)-'";

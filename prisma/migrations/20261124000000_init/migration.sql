@@ -14,6 +14,8 @@ $$;
 create table origin (
   name text not null,
   tenant text not null,
+  -- For consumers who choose an origin.
+  description text,
   isdefault boolean not null default false,
   requestedrate integer,
   defaultrate text not null,

@@ -52,10 +52,10 @@ export const rejectedCallbackTexts = {
     },
     advice: {
       en:
-        'Send the requests per minute as a positive integer in digits only, or "*". Leave WebHook-Allowed-Rate out of ' +
+        'Send the requests per minute as a positive integer in digits only. Leave WebHook-Allowed-Rate out of ' +
         'the callback to allow the requested rate.',
       nl:
-        'Stuur het aantal verzoeken per minuut als positief geheel getal in cijfers, of "*". Laat WebHook-Allowed-Rate ' +
+        'Stuur het aantal verzoeken per minuut als positief geheel getal in cijfers. Laat WebHook-Allowed-Rate ' +
         'weg uit de callback om het gevraagde tempo toe te staan.',
     },
   }),

@@ -39,8 +39,8 @@ export const originNameTexts = {
 /** Why a request finds no origin. */
 export const originTexts = {
   nameOne: {
-    en: 'Name an origin, or ask an admin to set a default origin.',
-    nl: 'Noem een afzender, of vraag een beheerder om een standaardafzender in te stellen.',
+    en: 'Name an origin (GET /v1/origins lists them), or ask an admin to set a default origin.',
+    nl: 'Noem een afzender (GET /v1/origins toont ze), of vraag een beheerder om een standaardafzender in te stellen.',
   },
   noDefault: { en: 'The tenant has no default origin.', nl: 'De organisatie heeft geen standaardafzender.' },
   unknown: {

@@ -151,8 +151,8 @@ export const verdictTexts = {
       nl: 'De webhook geeft de afzender toestemming, maar stuurde geen WebHook-Allowed-Rate terug, terwijl er een tempo was gevraagd.',
     },
     advice: {
-      en: 'Return WebHook-Allowed-Rate with the requests per minute as a positive integer, or "*".',
-      nl: 'Stuur WebHook-Allowed-Rate terug met het aantal verzoeken per minuut als positief geheel getal, of "*".',
+      en: 'Return WebHook-Allowed-Rate with the requests per minute as a positive integer.',
+      nl: 'Stuur WebHook-Allowed-Rate terug met het aantal verzoeken per minuut als positief geheel getal.',
     },
   },
   rate_malformed: {

@@ -122,6 +122,13 @@ export const originsTexts = {
 
 /** The members of a policy, as labels with hints, and as sentences. */
 export const policyTexts = {
+  description: {
+    label: { en: 'Description', nl: 'Omschrijving' },
+    hint: {
+      en: 'What the system sends. Consumers read it when they choose an origin. Empty: none.',
+      nl: 'Wat het systeem verstuurt. Afnemers lezen dit als ze een afzender kiezen. Leeg: geen.',
+    },
+  },
   isdefault: {
     label: { en: 'Default origin', nl: 'Standaardafzender' },
     hint: {

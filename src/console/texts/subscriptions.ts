@@ -221,6 +221,10 @@ export const handshakePageTexts = {
     en: 'Add this to your webhook. It allows this origin, at this rate, and no other. Then ask again.',
     nl: 'Zet dit in uw webhook. Het staat deze afzender toe, in dit tempo, en geen andere. Vraag daarna opnieuw.',
   },
+  linesHintDefault: {
+    en: 'Add this to your webhook. It allows this origin and no other. Nobody asked for a rate: choose how many requests per minute you can take. Then ask again.',
+    nl: 'Zet dit in uw webhook. Het staat deze afzender toe en geen andere. Er is geen tempo gevraagd: kies hoeveel verzoeken per minuut u aankunt. Vraag daarna opnieuw.',
+  },
   framework: { en: 'Your framework', nl: 'Uw framework' },
 } as const;
 
@@ -248,6 +252,8 @@ export const registerTexts = {
     en: 'The system that sends the events. Leave it empty for the default origin of your tenant.',
     nl: 'Het systeem dat de gebeurtenissen stuurt. Laat leeg voor de standaardafzender van uw organisatie.',
   },
+  originHintChoice: { en: 'The system that sends the events.', nl: 'Het systeem dat de gebeurtenissen stuurt.' },
+  chooseOrigin: { en: 'Choose an origin', nl: 'Kies een afzender' },
   source: { en: 'Source (optional)', nl: 'Source (niet verplicht)' },
   sourceHint: { en: 'Only events with exactly this source.', nl: 'Alleen gebeurtenissen met precies deze source.' },
   types: { en: 'Types (optional)', nl: 'Types (niet verplicht)' },

@@ -4,6 +4,7 @@ import { storedMembers, trusted } from '../storage/columns.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 
 export const policyMembers = storedMembers<OriginPolicy, OriginRow>()({
+  description: { column: 'description' },
   isDefault: { column: 'isdefault' },
   requestedRate: { column: 'requestedrate' },
   defaultRate: { column: 'defaultrate', read: storedRate, write: formatRate },

@@ -34,7 +34,8 @@ export function routes({ contract, database, cascades }: Context): Handlers<Orig
       const faults = checkSubscriptionRules(call.body.subscriptionrules, '/subscriptionrules');
       if (!name.ok) throw invalid([{ pointer: '/name', rule: name.rule, detail: name.detail }, ...faults]);
       if (faults.length > 0) throw invalid(faults);
-      const { origin, replayed } = await origins.create(actorOf(call), name.name, policyOf(call.body), {
+      const policyFor = (isFirst: boolean) => policyOf({ ...call.body, isdefault: call.body.isdefault ?? isFirst });
+      const { origin, replayed } = await origins.create(actorOf(call), name.name, policyFor, {
         tenant: call.principal.tenant,
         subscriber: call.principal.subscriber,
         key: call.header['idempotency-key'],
@@ -96,6 +97,7 @@ function invalid(faults: Fault[]): RegistryError {
 
 function policyOf(settings: Settings): OriginPolicy {
   return {
+    description: settings.description,
     isDefault: settings.isdefault ?? false,
     requestedRate: settings.requestedrate,
     defaultRate: settings.defaultrate ?? 60,

@@ -13,7 +13,8 @@ import type { Origin, OriginPolicy } from '../../consent/origin.js';
 import { originOf, policyMembers } from './columns.js';
 
 export interface OriginStore {
-  create(actor: Actor, name: string, policy: OriginPolicy, request: IdempotentRequest): Promise<Created>;
+  /** `policyFor` gets whether the tenant has no other origin. */
+  create(actor: Actor, name: string, policyFor: PolicyOfNew, request: IdempotentRequest): Promise<Created>;
   /** Throws RegistryError `origin_not_found` for an origin that is not the tenant's. */
   read(tenant: string, name: string): Promise<Origin>;
   list(tenant: string, after: string | undefined, limit: number): Promise<ListPage<Origin>>;
@@ -22,6 +23,8 @@ export interface OriginStore {
   /** `check` gets the origin, under lock, before it is removed. Returns the removed origin. */
   remove(actor: Actor, name: string, check: (present: Origin) => void): Promise<Origin>;
 }
+
+type PolicyOfNew = (isFirst: boolean) => OriginPolicy;
 
 export interface Created {
   origin: Origin;
@@ -55,18 +58,27 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
   }
 
   return {
-    create: (actor, name, policy, request) =>
-      refuseTaken(actor.tenant, name, () =>
-        database.write(async (tx) => {
-          const { sql } = tx;
-          const earlier = await claimKey(sql, request, name);
-          if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
-          const [row] = await sql.$queryRaw<[OriginRow]>`
-            ${insertRows('origin', [{ name, tenant: actor.tenant, ...policyMembers.write(policy) }])} returning *`;
-          record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
-          return { origin: originOf(row), replayed: false };
-        }),
-      ),
+    async create(actor, name, policyFor, request) {
+      const insert = async (tx: Transaction): Promise<Created> => {
+        const { sql } = tx;
+        const earlier = await claimKey(sql, request, name);
+        if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
+        const [{ isfirst }] = await sql.$queryRaw<[{ isfirst: boolean }]>`
+          select not exists (select from origin where tenant = ${actor.tenant}) as isfirst`;
+        const policy = policyFor(isfirst);
+        const [row] = await sql.$queryRaw<[OriginRow]>`
+          ${insertRows('origin', [{ name, tenant: actor.tenant, ...policyMembers.write(policy) }])} returning *`;
+        record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
+        return { origin: originOf(row), replayed: false };
+      };
+      const create = () => refuseTaken(actor.tenant, name, () => database.write(insert));
+      return create().catch((error: unknown) => {
+        // Another first origin was created meanwhile. It is the default, and nobody asked for this one to be it.
+        const isOvertaken = error instanceof RegistryError && error.code === 'default_origin_exists';
+        if (isOvertaken && !policyFor(false).isDefault) return create();
+        throw error;
+      });
+    },
 
     read: (tenant, name) => findOrigin(database.sql, tenant, name),
 

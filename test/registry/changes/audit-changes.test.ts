@@ -78,6 +78,7 @@ describe('every member that a client can write is in the entry about its change'
   test('of an origin', async () => {
     const name = 'every.example.com';
     const policy = (n: number) => ({
+      description: `Number ${n}`,
       isdefault: n === 2,
       requestedrate: n,
       defaultrate: n,
@@ -89,7 +90,7 @@ describe('every member that a client can write is in the entry about its change'
       goneafter: n,
       subscriptionrules: [{ name: `Rule ${n}`, subscribers: [`client-${n}`] }],
     });
-    // Of another tenant, which has no default origin yet.
+    // Of another tenant, which has no default origin.
     const admin = await registry.as('assent:admin', { tenant: 'other', subscriber: 'beheer' });
     const changed = async () => {
       const { body } = await admin

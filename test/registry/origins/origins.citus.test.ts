@@ -12,6 +12,8 @@ beforeAll(async () => {
   admin = await registry.as('assent:admin', { subscriber: 'beheer' });
   subscriber = await registry.as('assent:subscribe');
   sender = await registry.as('assent:deliver');
+  // The first one would be the default.
+  await create('first.example.com', { isdefault: false }).expect(201);
 });
 afterAll(() => registry.stop());
 
@@ -42,6 +44,7 @@ const defaults = {
   updatedat: expect.any(String),
 };
 const settings = {
+  description: 'Orders of the web shop.',
   requestedrate: 120,
   defaultrate: '*',
   judgement: 'lenient',
@@ -267,6 +270,27 @@ describe('the default origin', () => {
     await patch(name, { isdefault: false }).expect(200);
     await patch(second, { isdefault: true }).expect(200);
     expect((await register(undefined, newSink()).expect(201)).body.origin).toBe(second);
+  });
+
+  test('is the first of the tenant, unless the request says otherwise', async () => {
+    const another = await registry.as('assent:admin', { tenant: 'veiligheidsregio' });
+    const first = async (...settings: object[]) => {
+      const requests = settings.map((each) => another.post('/v1/origins').send({ name: newName(), ...each }));
+      const bodies = (await Promise.all(requests)).map(({ body }) => body);
+      const names = bodies.map(({ name }) => name as string);
+      const audited = await Promise.all(
+        names.map((name) => another.get('/v1/audit').query({ target: `origin:${name}` })),
+      );
+      for (const name of names) await another.delete(`/v1/origins/${name}`).expect(200);
+      expect(audited.map(({ body }) => body[0].detail.isdefault)).toEqual(bodies.map(({ isdefault }) => isdefault));
+      return bodies.map(({ isdefault }) => isdefault).sort();
+    };
+    expect(await first({})).toEqual([true]);
+    expect(await first({ isdefault: false })).toEqual([false]);
+    // At once, and again after the first one was deleted.
+    expect(await first({}, {}, {}, {})).toEqual([false, false, false, true]);
+    await another.post('/v1/origins').send({ name: newName(), isdefault: false }).expect(201);
+    expect(await first({})).toEqual([false]);
   });
 });
 

@@ -1,25 +1,40 @@
 import { useState } from 'preact/hooks';
 import { announce, t } from '../../app/text.js';
 import { api, newKey, type Schemas } from '../../app/api.js';
-import { useAction } from '../../app/live.js';
+import { useAction, useResource } from '../../app/live.js';
 import { go, href } from '../../app/route.js';
 import { originsTexts as texts } from '../../texts/origins.js';
 import { ProblemView, TextField, ReferenceField, referenceHeader, FormButtons } from '../../ui/form.js';
-import { changesOf, PolicyFields, typedOf } from './origin-policy.js';
+import { changesOf, members, PolicyFields, typedOf, type PolicyMember } from './origin-policy.js';
 
-const initial = typedOf({
-  isdefault: false,
-  defaultrate: 60,
-  judgement: 'strict',
-  callback: 'offer',
-  leaseseconds: 864_000,
-  profile: 'cloudevents',
-  goneafter: 1,
-});
+/** What the registry takes if nothing is said: the first origin is the default. */
+const initialOf = (isFirst: boolean) =>
+  typedOf({
+    isdefault: isFirst,
+    defaultrate: 60,
+    judgement: 'strict',
+    callback: 'offer',
+    leaseseconds: 864_000,
+    profile: 'cloudevents',
+    goneafter: 1,
+  });
+
+const shownFirst = ['description', 'isdefault'] as const;
+const others = members.filter((member) => !(shownFirst as readonly string[]).includes(member));
 
 export function NewOrigin() {
+  const first = useResource('first origin', async (signal) => {
+    const { data } = await api.GET('/origins', { params: { query: { limit: 1 } }, signal });
+    return data.length === 0;
+  });
   const [name, setName] = useState('');
-  const [typed, setTyped] = useState(initial);
+  const [changed, setChanged] = useState<Partial<typeof initial>>({});
+  const initial = initialOf(first.data ?? false);
+  const typed = { ...initial, ...changed };
+  const set = (next: typeof initial) =>
+    setChanged(
+      Object.fromEntries(Object.entries(next).filter(([member, text]) => text !== initial[member as PolicyMember])),
+    );
   const [reference, setReference] = useState('');
   const [key, setKey] = useState(newKey);
   const action = useAction();
@@ -53,9 +68,10 @@ export function NewOrigin() {
           value={name}
           onInput={setName}
         />
+        <PolicyFields of={shownFirst} typed={typed} onChange={set} problem={action.problem} />
         <details>
           <summary>{t(texts.policy)}</summary>
-          <PolicyFields typed={typed} onChange={setTyped} problem={action.problem} />
+          <PolicyFields of={others} typed={typed} onChange={set} problem={action.problem} />
         </details>
         <ReferenceField value={reference} onInput={setReference} />
         <ProblemView problem={action.problem} shownAt={['/name']} />

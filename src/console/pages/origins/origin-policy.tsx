@@ -20,8 +20,17 @@ export function formatDuration(seconds: number): string {
 
 /** A policy in words. */
 export function OriginPolicyForm({ origin }: { origin: Origin }) {
-  const { isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate, leaseseconds, goneafter } =
-    origin;
+  const {
+    description,
+    isdefault,
+    requestedrate,
+    defaultrate,
+    judgement,
+    callback,
+    unsupportedrate,
+    leaseseconds,
+    goneafter,
+  } = origin;
   const fill = (text: Text, value: string) => t(text).replace('{value}', value);
   const rate = (value: string | number) => (typeof value === 'number' ? formatNumber(value) : value);
   const sentences = [
@@ -36,11 +45,14 @@ export function OriginPolicyForm({ origin }: { origin: Origin }) {
     goneafter === 1 ? t(say.goneOnce) : fill(say.goneAfter, formatNumber(goneafter)),
   ];
   return (
-    <ul>
-      {sentences.map((sentence) => (
-        <li key={sentence}>{sentence}</li>
-      ))}
-    </ul>
+    <>
+      {description !== undefined && <p>{description}</p>}
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -64,12 +76,13 @@ export function typedOf(origin: Partial<Origin>): Typed {
 /** The members that differ, as the API writes them: `null` for an empty field. */
 export function changesOf(before: Typed, after: Typed): Record<string, unknown> {
   const changed = members.filter((member) => before[member].trim() !== after[member].trim());
-  return Object.fromEntries(changed.map((member) => [member, valueOf(after[member].trim())]));
+  return Object.fromEntries(changed.map((member) => [member, valueOf(member, after[member].trim())]));
 }
 
 /** What is no number goes as it is: the registry says what is wrong with it. */
-function valueOf(text: string): unknown {
+function valueOf(member: PolicyMember, text: string): unknown {
   if (text === '') return null;
+  if (member === 'description') return text;
   if (text === 'true' || text === 'false') return text === 'true';
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
@@ -78,7 +91,9 @@ export function PolicyFields({
   typed,
   onChange,
   problem,
+  of = members,
 }: {
+  of?: readonly PolicyMember[];
   typed: Typed;
   onChange: (typed: Typed) => void;
   problem: Problem | undefined;
@@ -86,7 +101,7 @@ export function PolicyFields({
   const set = (member: PolicyMember, value: string) => onChange({ ...typed, [member]: value });
   return (
     <>
-      {members.map((member) => {
+      {of.map((member) => {
         const { label, hint } = policyTexts[member];
         return (
           <Field key={member} label={t(label)} hint={t(hint)} problem={problem} pointer={`/${member}`}>
@@ -106,7 +121,8 @@ export function PolicyFields({
                 return (
                   <input
                     {...attributes}
-                    inputMode={member === 'defaultrate' ? 'text' : 'numeric'}
+                    inputMode={['defaultrate', 'description'].includes(member) ? 'text' : 'numeric'}
+                    {...(member === 'description' && { maxLength: 500 })}
                     value={typed[member]}
                     onInput={({ currentTarget }) => set(member, currentTarget.value)}
                   />

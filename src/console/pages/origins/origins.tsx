@@ -1,5 +1,4 @@
-import { api, type Schemas } from '../../app/api.js';
-import { readAll, useResource } from '../../app/live.js';
+import type { Schemas } from '../../app/api.js';
 import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
@@ -9,21 +8,16 @@ import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/value.js';
 import { formatDuration } from './origin-policy.js';
 import { OneOrigin } from './origin.js';
+import { useOrigins } from './use-origins.js';
 
 type Origin = Schemas['Origin'];
-
-const maxRows = 1_000;
 
 export function OriginsPage({ id }: { id?: string | undefined }) {
   return id === undefined ? <OriginList /> : <OneOrigin name={id} />;
 }
 
 function OriginList() {
-  const list = useResource(
-    'origins',
-    (signal) => readAll(maxRows, api.pages('/origins', { signal })),
-    ({ kind }) => kind.startsWith('origin.'),
-  );
+  const list = useOrigins();
   const number = (value: string | number | undefined) => (typeof value === 'number' ? formatNumber(value) : value);
   return (
     <>
@@ -50,9 +44,10 @@ function OriginList() {
                   {
                     key: 'name',
                     title: t(texts.name),
-                    cell: ({ name, isdefault }) => (
+                    cell: ({ name, description, isdefault }) => (
                       <>
                         <a href={href('origins', name)}>{name}</a> {isdefault && `(${t(texts.default)})`}
+                        {description !== undefined && <div class="soft">{description}</div>}
                       </>
                     ),
                   },

@@ -8,6 +8,7 @@ import { t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { playgroundTexts as texts } from '../../texts/playground.js';
 import { ProblemView, SelectField } from '../../ui/form.js';
+import { useOrigins } from '../origins/use-origins.js';
 import { EventEditor, type EventMembers, examples, readEvent } from './playground-event.js';
 import { MatchView } from './playground-answer.js';
 
@@ -26,11 +27,7 @@ interface Result {
 
 /** An event, and what the registry does with it: read again soon after each key, and after each change of the feed. */
 export function Playground() {
-  const origins = useResource(
-    'origins',
-    (signal) => readAll(maxExplained, api.pages('/origins', { signal })),
-    ({ kind }) => kind.startsWith('origin.'),
-  );
+  const origins = useOrigins();
   const rows = origins.data?.rows ?? [];
   const wanted = chosenOrigin.value || (route.value.query['origin'] ?? '');
   const origin = rows.find(({ name }) => name === wanted) ?? rows.find(({ isdefault }) => isdefault) ?? rows[0];

@@ -93,7 +93,7 @@ function Registered({ id, onAnother }: { id: string; onAnother: () => void }) {
             <>
               <StatusNote subscription={subscription} />
               {subscription.status !== 'active' && <AskAgain read={read} reload={resource.reload} />}
-              {needsLines(subscription) && <WebhookLines origin={origin} rate={askedRate(read)} sink={sink} isOpen />}
+              {needsLines(subscription) && <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen />}
               <Timeline read={read} />
             </>
           );

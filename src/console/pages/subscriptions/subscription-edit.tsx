@@ -1,5 +1,5 @@
 import type { TargetedEvent } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { t, announce } from '../../app/text.js';
 import { registerTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
 import { type ControlAttributes, ProblemView, Field, SelectField, FormButtons, faultsAt } from '../../ui/form.js';
@@ -14,10 +14,11 @@ import {
   patchOf,
   readDraft,
 } from './subscription-draft.js';
-import { api, type Problem } from '../../app/api.js';
-import { useAction, useResource } from '../../app/live.js';
-import { isAdmin } from '../../app/session.js';
+import { api, type Problem, type Schemas } from '../../app/api.js';
+import { useAction } from '../../app/live.js';
 import { commonTexts } from '../../texts/common.js';
+import { originsTexts } from '../../texts/origins.js';
+import { defaultOf, useOrigins } from '../origins/use-origins.js';
 import type { SubscriptionDetails } from './use-subscription.js';
 
 /** The places in a request that these fields show faults of. */
@@ -39,12 +40,11 @@ export function SubscriptionFields({
   onInput: (member: DraftMember, text: string) => void;
   faults: readonly FieldFault[];
   check: FilterCheck;
-  /** To choose from, if the user may see them. */
-  origins: readonly string[];
+  /** To choose from; undefined if they were not read, or not all of them. */
+  origins: ReadonlyArray<Schemas['Origin']> | undefined;
   /** What the registry has now, for members that both the user and another one changed. */
   storedNow?: Partial<SubscriptionDraft>;
 }) {
-  const list = useId();
   const problem = { ...noProblem, faults: [...faults] };
   const hintOf = (member: DraftMember, hint: string) =>
     storedNow[member] === undefined
@@ -78,12 +78,19 @@ export function SubscriptionFields({
       <fieldset>
         <legend>{t(registerTexts.where)}</legend>
         {field('sink', t(registerTexts.sink), t(registerTexts.sinkHint), { inputMode: 'url', required: true })}
-        {field('origin', t(registerTexts.origin), t(registerTexts.originHint), origins.length > 0 ? { list } : {})}
-        <datalist id={list}>
-          {origins.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
+        {origins === undefined ? (
+          field('origin', t(registerTexts.origin), t(registerTexts.originHint))
+        ) : (
+          <OriginField
+            label={t(registerTexts.origin)}
+            hint={(description) => hintOf('origin', `${t(registerTexts.originHintChoice)} ${description}`)}
+            problem={problem}
+            pointer="/origin"
+            value={draft.origin}
+            origins={origins}
+            onChange={(name) => onInput('origin', name)}
+          />
+        )}
         {field('requestedrate', t(registerTexts.rate), t(registerTexts.rateHint), { inputMode: 'numeric' })}
         {field('expiresat', t(registerTexts.ends), t(registerTexts.endsHint), { type: 'datetime-local', step: 1 })}
       </fieldset>
@@ -124,6 +131,36 @@ export function SubscriptionFields({
   );
 }
 
+/** The default one, if there is one, unless the user chooses another. */
+function OriginField({
+  value,
+  origins,
+  hint,
+  ...field
+}: {
+  label: string;
+  hint: (description: string) => string;
+  problem: Problem;
+  pointer: string;
+  value: string;
+  origins: ReadonlyArray<Schemas['Origin']>;
+  onChange: (name: string) => void;
+}) {
+  const present = value || defaultOf(origins);
+  const known = origins.find(({ name }) => name === present);
+  const names = origins.map(({ name }) => name);
+  return (
+    <SelectField
+      {...field}
+      hint={hint(known?.description ?? '')}
+      value={present ?? ''}
+      options={known === undefined && value !== '' ? [value, ...names] : names}
+      textOf={(name) => (name === defaultOf(origins) ? `${name} (${t(originsTexts.default)})` : name)}
+      {...(present === undefined && { none: t(registerTexts.chooseOrigin) })}
+    />
+  );
+}
+
 /** The state of the form: what was typed, and the faults of it that this page and the registry found so far. */
 export function useSubscriptionForm(first: SubscriptionDraft = emptyDraft, refused?: Problem) {
   const [draft, setDraft] = useState(first);
@@ -140,21 +177,22 @@ export function useSubscriptionForm(first: SubscriptionDraft = emptyDraft, refus
     ...(types?.[0] && { type: types[0] }),
     ...(source && { source }),
   });
-  const origins = useResource('origins', async (signal) =>
-    isAdmin.value ? (await api.GET('/origins', { params: { query: { limit: 200 } }, signal })).data : [],
-  );
+  const { data: found } = useOrigins();
+  const origins = found === undefined || found.isCut ? undefined : found.rows;
+  // What the list shows as chosen.
+  const origin = members.origin ?? (origins && defaultOf(origins));
   const known = new Set(own.map(({ pointer }) => pointer));
   const others = [...check.faults.filter(({ pointer }) => !pointer.startsWith('/event')), ...(refused?.faults ?? [])];
   // The sink is the one member that has to be there: an empty one is no fault before the user sends it.
   const faults = [...own, ...others.filter(({ pointer }) => !known.has(pointer) && known.add(pointer))];
   return {
     draft,
-    members,
+    members: { ...members, ...(origin !== undefined && { origin }) },
     /** Faults that the page sees itself; with them there is nothing to send. */
     isReady: own.length === 0 && draft.sink !== '',
     faults,
     check,
-    origins: (origins.data ?? []).map(({ name }) => name),
+    origins,
     setDraft,
     onInput: (member: DraftMember, text: string) => setDraft((before) => ({ ...before, [member]: text })),
     hasFault: (pointer: string) => faultsAt(refused, pointer).length > 0,

@@ -110,9 +110,9 @@ export function needsLines({ status, statusdetails: { fixedby } }: ApiSubscripti
 }
 
 /** What Assent asked for, or would ask. */
-export function askedRate({ subscription, handshakes: [latest] }: SubscriptionDetails): string {
+export function askedRate({ subscription, handshakes: [latest] }: SubscriptionDetails): number | undefined {
   const header = latest?.attempts.at(-1)?.request.find(({ name }) => name.toLowerCase() === 'webhook-request-rate');
-  return header?.value ?? String(subscription.requestedrate ?? '*');
+  return header === undefined ? subscription.requestedrate : Number(header.value);
 }
 
 /** One subscription: where it stands, what to do, and every conversation with its webhook. */
@@ -138,10 +138,10 @@ export function OneSubscription({ id }: { id: string }) {
               <StatusNote subscription={subscription} />
               <Actions read={read} reload={resource.reload} onEdit={isEditing ? undefined : () => setIsEditing(true)} />
               {isEditing && <EditSubscription read={read} onDone={done} />}
-              {needsLines(subscription) && <WebhookLines origin={origin} rate={askedRate(read)} sink={sink} isOpen />}
+              {needsLines(subscription) && <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen />}
               <Timeline read={read} />
               {!needsLines(subscription) && (
-                <WebhookLines origin={origin} rate={askedRate(read)} sink={sink} isOpen={false} />
+                <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen={false} />
               )}
               <Facts subscription={subscription} />
               {!isEditing && <StoredFilterTest subscription={subscription} />}

@@ -1,9 +1,11 @@
 import { signal } from '@preact/signals';
+import { useResource } from '../../app/live.js';
 import { t } from '../../app/text.js';
 import { handshakePageTexts as texts } from '../../texts/subscriptions.js';
 import { Copyable } from '../../ui/value.js';
 import { Field } from '../../ui/form.js';
-import { linesFor, webhookSnippets } from './webhook-snippets.js';
+import { readOrigin } from '../origins/origin-policy.js';
+import { linesFor, rateToSuggest, webhookSnippets } from './webhook-snippets.js';
 
 /** Kept from one subscription to the next. */
 const chosen = signal(0);
@@ -11,20 +13,25 @@ const chosen = signal(0);
 /** What the owner of a webhook pastes so that it consents to this origin. */
 export function WebhookLines({
   isOpen,
-  ...subscription
+  origin,
+  asked,
+  sink,
 }: {
   origin: string;
-  rate: string;
+  /** The rate that the last handshake asked for, if it did. */
+  asked: number | undefined;
   sink: string;
   isOpen: boolean;
 }) {
+  const policy = useResource(`policy ${origin}`, async (signal) => (await readOrigin(origin, signal)).origin);
+  const rate = rateToSuggest(asked, policy.data?.defaultrate);
   const { name, code } = webhookSnippets[chosen.value] ?? { name: '', code: '' };
   return (
     <details open={isOpen}>
       <summary>
         <h2 class="in-line">{t(texts.lines)}</h2>
       </summary>
-      <p>{t(texts.linesHint)}</p>
+      <p>{t(asked === undefined ? texts.linesHintDefault : texts.linesHint)}</p>
       <Field label={t(texts.framework)}>
         {(attributes) => (
           <select
@@ -40,7 +47,7 @@ export function WebhookLines({
           </select>
         )}
       </Field>
-      <Copyable text={linesFor(code, subscription)} label={name} />
+      <Copyable text={linesFor(code, { origin, rate, sink })} label={name} />
     </details>
   );
 }

@@ -148,11 +148,18 @@ http-request return status 204 hdr Allow POST if METH_OPTIONS`,
 ];
 
 /** The lines for one origin. The path of the sink is filled in if it needs no escaping in any language. */
-export function linesFor(code: string, { origin, rate, sink }: { origin: string; rate: string; sink: string }): string {
+/** The registry's own default rate. */
+const usualRate = 60;
+
+/** What was asked for, or what the origin's default is. Never no limit: who copies lines has not decided that. */
+export const rateToSuggest = (asked: number | undefined, byDefault: number | '*' | undefined): number =>
+  asked ?? (byDefault === undefined || byDefault === '*' ? usualRate : byDefault);
+
+export function linesFor(code: string, { origin, rate, sink }: { origin: string; rate: number; sink: string }): string {
   const path = URL.canParse(sink) ? new URL(sink).pathname : '';
   const given: Record<string, string> = {
     [example.origin]: origin,
-    [example.rate]: rate,
+    [example.rate]: String(rate),
     [example.path]: /^[\w./~-]+$/.test(path) ? path : example.path,
   };
   return code.replace(/eventemitter\.example\.com|120|\/events/g, (found) => given[found] ?? found);

@@ -46,7 +46,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     subcommands: {
       list: {
         operation: 'getOrigins',
-        columns: ['name', 'isdefault', 'judgement', 'profile', 'callback', 'requestedrate', 'leaseseconds'],
+        columns: ['name', 'description', 'isdefault', 'profile', 'requestedrate', 'leaseseconds'],
         affected: ({ kind, origin }) =>
           kind.startsWith('origin.') && origin !== undefined ? { id: origin } : undefined,
       },
