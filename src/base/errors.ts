@@ -177,6 +177,7 @@ export const errorCodes = [
   'match_too_expensive',
   'filters_too_expensive',
   'callback_unknown',
+  'callback_undecided',
   'callback_rate_malformed',
   'precondition_failed',
   'idempotency_key_reused',

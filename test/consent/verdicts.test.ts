@@ -11,7 +11,7 @@ import {
   type Verdict,
 } from '../../src/consent/verdicts.js';
 import { grantTexts } from '../../src/base/texts/grants.js';
-import { handshakeTexts, nextTexts, rejectedCallbackTexts } from '../../src/base/texts/handshakes.js';
+import { handshakeTexts, nextTexts, undecidedTexts, rejectedCallbackTexts } from '../../src/base/texts/handshakes.js';
 import { statusNextTexts, statusTexts } from '../../src/base/texts/status.js';
 import { languages, type Text } from '../../src/base/texts/text.js';
 import { adviceWithCallback, hintTexts, observedText } from '../../src/base/texts/verdicts.js';
@@ -45,6 +45,7 @@ test('every hint, warning and message of a rejected callback or a status is ther
     statusTexts.expired,
     statusTexts.expiredUnrenewed(verdicts.unsupported.title),
     statusTexts.notAskedYet,
+    ...Object.values(undecidedTexts),
     ...Object.values(grantTexts),
     ...Object.values(handshakeTexts).map((text) => (typeof text === 'function' ? text(origin) : text)),
   ];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage } from '../support/console.js';
+import { offer } from '../support/offer.js';
 
 inBrowser('the console, in short', () => {
   let stage: ConsoleStage;
@@ -33,6 +34,22 @@ inBrowser('the console, in short', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect((await stage.tenant.permission(sink)).allowed).toBe(true);
     await check();
+  });
+
+  test('a webhook owner decides on the page of the callback URL, and no other page decides for them', async () => {
+    const { callback, sink } = await offer(stage.registry, stage.tenant);
+    const page = await stage.browser.newPage();
+    await page.setContent(`<img src="${callback}"><script src="${callback}"></script><iframe src="${callback}"></iframe>
+      <form method="post" action="${callback}"><button name="decision" value="allow">Win</button></form>`);
+    await page.evaluate(`fetch(${JSON.stringify(callback)}, { mode: 'no-cors', method: 'POST' })`);
+    await page.getByRole('button', { name: 'Win' }).click();
+    await page.getByRole('heading', { name: 'Nothing was decided.' }).waitFor();
+    expect((await stage.tenant.permission(sink)).allowed).toBe(false);
+    await page.goto(callback);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByRole('heading', { name: 'Consent given' }).waitFor();
+    expect((await stage.tenant.permission(sink)).allowed).toBe(true);
+    await page.close();
   });
 
   test('the playground says who gets an event', async () => {

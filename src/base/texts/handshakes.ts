@@ -88,6 +88,26 @@ export const rejectedCallbackTexts = {
   (values: { origin: string; allowedOrigin: string; allowedRate: string }) => { message: Text; advice: Text }
 >;
 
+/** Why a call of a callback URL decided nothing, by its caller. */
+export const undecidedTexts = {
+  prefetch: {
+    en: 'The browser fetched this link ahead of time. Open the link to decide.',
+    nl: 'De browser haalde deze link vooraf op. Open de link om te beslissen.',
+  },
+  preview: {
+    en: 'This looks like a preview of the link. A person decides on the page that the link opens. A program gives consent with POST, or with the header WebHook-Allowed-Rate.',
+    nl: 'Dit lijkt op een voorvertoning van de link. Een persoon beslist op de pagina achter de link. Een programma geeft toestemming met POST, of met de header WebHook-Allowed-Rate.',
+  },
+  embedded: {
+    en: 'A page loaded this link, and nobody opened it. Open the link in a window of its own to decide.',
+    nl: 'Een pagina laadde deze link, en niemand opende hem. Open de link in een eigen venster om te beslissen.',
+  },
+  foreign_form: {
+    en: 'Another page sent this form. Open the link, and decide on the page that it opens.',
+    nl: 'Een andere pagina stuurde dit formulier. Open de link, en beslis op de pagina die dan verschijnt.',
+  },
+};
+
 /** Problems of handshakes and callback URLs. */
 export const handshakeTexts = {
   notFound: {
@@ -97,10 +117,6 @@ export const handshakeTexts = {
   callbackUnknown: {
     en: 'The link may have expired, or the request may be closed. The subscriber can ask for consent again, which sends a new link.',
     nl: 'De link kan verlopen zijn, of het verzoek kan gesloten zijn. De abonnee kan opnieuw om toestemming vragen. Dan komt er een nieuwe link.',
-  },
-  fetchedAhead: {
-    en: 'The browser fetched this link ahead of time, so nothing was decided. Open the link to decide.',
-    nl: 'De browser haalde deze link vooraf op, dus er is niets besloten. Open de link om te beslissen.',
   },
   otherOrigin: {
     en: 'This call changed nothing, because it names another origin.',

@@ -64,6 +64,7 @@ export const problemTitles = {
     nl: 'De filters hebben te veel stappen nodig voor dit bericht.',
   },
   filters_too_expensive: { en: 'The filters are too expensive.', nl: 'De filters zijn te duur.' },
+  callback_undecided: { en: 'Nothing was decided.', nl: 'Er is niets besloten.' },
   callback_unknown: { en: 'This link is invalid or has expired.', nl: 'Deze link is ongeldig of verlopen.' },
   callback_rate_malformed: {
     en: 'WebHook-Allowed-Rate is malformed.',

@@ -10,6 +10,9 @@ export function callbackPage(asked: OwnerQuestion | CallbackOutcome, language: L
   return asked.kind === 'open' ? questionPage(asked, language) : outcomePage(asked, language);
 }
 
+/** Other pages still learn no address from this one. Without it, browsers send the form with `Origin: null`. */
+const ownForm = '<meta name="referrer" content="same-origin">\n';
+
 const maxTypes = 10;
 const maxCharacters = 200;
 
@@ -43,6 +46,7 @@ ${isWrong ? `<p class="error" id="wrong">${say(texts.rateWrong)}</p>\n` : ''}<p>
 <p class="actions"><button class="first" name="decision" value="allow">${say(texts.allow)}</button>
 <button name="decision" value="refuse">${say(texts.refuse)}</button></p>
 </form>`,
+    ownForm,
   );
 }
 

@@ -2,7 +2,8 @@ import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import type { OperationResponse, OperationRequest, Handlers } from '../http/handler.js';
 import { parseRate } from '../../consent/rate.js';
-import { handshakeTexts } from '../../base/texts/handshakes.js';
+import { undecidedTexts } from '../../base/texts/handshakes.js';
+import { callerOf } from './callback-caller.js';
 import { callbackUnknown } from './callback-consent.js';
 import { callbackPage, questionPage } from './callback-page.js';
 import { Callbacks, type CallbackOutcome } from './callback.js';
@@ -13,7 +14,7 @@ export type CallbackRequest = Pick<
   'path' | 'query' | 'header' | 'body' | 'preferred' | 'language' | 'requestId'
 >;
 
-export function routes({ counter, database }: Context): Handlers<CallbackOperation> {
+export function routes({ config, counter, database }: Context): Handlers<CallbackOperation> {
   return callbackRoutes(
     new Callbacks({
       database,
@@ -21,29 +22,29 @@ export function routes({ counter, database }: Context): Handlers<CallbackOperati
       onDecided: ({ tenant, origin, verdict }) =>
         counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1),
     }),
+    config.publicUrl,
   );
 }
 
-/**
- * GET and POST from programs grant (webhook specification, section 4.1.3). A client that prefers HTML is a person or a
- * mail scanner: it gets a page, and only the form on that page decides. HEAD never gets here.
- */
-export function callbackRoutes(callbacks: Pick<Callbacks, 'read' | 'grant' | 'refuse'>) {
-  async function handle(call: CallbackRequest): Promise<OperationResponse<CallbackOperation>> {
+/** GET and POST from programs grant. A person gets a page, and only the form on that page decides. HEAD never gets here. */
+export function callbackRoutes(callbacks: Pick<Callbacks, 'read' | 'grant' | 'refuse'>, publicUrl: string | undefined) {
+  async function handle(call: CallbackRequest, isPost: boolean): Promise<OperationResponse<CallbackOperation>> {
     const { header, requestId, body: form } = call;
-    if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {
-      throw new RegistryError('conflict', handshakeTexts.fetchedAhead);
+    const prefersPage = call.preferred('application/json', 'text/html') === 'text/html';
+    const caller = callerOf({ isPost, header, prefersPage, hasDecision: form?.decision !== undefined }, publicUrl);
+    if (caller !== 'program' && caller !== 'person') {
+      throw new RegistryError('callback_undecided', undecidedTexts[caller]);
     }
+    const isPerson = caller === 'person';
     const key = { handshake: call.path.handshake, key: call.query.key };
-    const isBrowser = call.preferred('application/json', 'text/html') === 'text/html';
     const { language } = call;
     const headers = { Vary: 'Accept' };
     const page = (html: string, status: 200 | 400 = 200) => ({ status, headers, html });
 
     const decision = form?.decision;
-    if (isBrowser && decision === undefined) return page(callbackPage(await callbacks.read(key), language));
+    if (isPerson && decision === undefined) return page(callbackPage(await callbacks.read(key), language));
     const formRate = decision === undefined || !form?.rate ? undefined : form.rate;
-    if (isBrowser && decision === 'allow' && formRate !== undefined && parseRate(formRate) === undefined) {
+    if (isPerson && decision === 'allow' && formRate !== undefined && parseRate(formRate) === undefined) {
       const asked = await callbacks.read(key);
       return asked.kind === 'open'
         ? page(questionPage(asked, language, formRate), 400)
@@ -58,12 +59,15 @@ export function callbackRoutes(callbacks: Pick<Callbacks, 'read' | 'grant' | 're
             allowedOrigin: header['webhook-allowed-origin'],
             allowedRate: formRate ?? header['webhook-allowed-rate'],
           });
-    if (isBrowser) return page(callbackPage(outcome, language));
+    if (isPerson) return page(callbackPage(outcome, language));
     // A program that gives consent only checks whether the response is a success.
     if (outcome.kind === 'refused' && decision !== 'refuse') throw callbackUnknown();
     return { status: 200, headers, body: bodyOf(outcome) };
   }
-  return { grantByGet: handle, grantByPost: handle } satisfies Handlers<CallbackOperation>;
+  return {
+    grantByGet: (call: CallbackRequest) => handle(call, false),
+    grantByPost: (call: CallbackRequest) => handle(call, true),
+  } satisfies Handlers<CallbackOperation>;
 }
 
 function bodyOf(outcome: CallbackOutcome) {

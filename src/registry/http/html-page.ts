@@ -29,14 +29,14 @@ export const pagePolicy =
   `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'self'; ` +
   `frame-ancestors 'none'`;
 
-/** A page for people who opened an address of the API. `title` is text, `content` is markup. */
-export function htmlPage(language: Language, title: string, content: string): string {
+/** A page for people who opened an address of the API. `title` is text, `content` and `head` are markup. */
+export function htmlPage(language: Language, title: string, content: string, head = ''): string {
   return `<!doctype html>
 <html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
+${head}<title>${escapeHtml(title)}</title>
 <style>${style}</style>
 <main>
 <h1>${escapeHtml(title)}</h1>

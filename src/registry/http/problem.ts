@@ -37,6 +37,7 @@ const statuses: Record<ErrorCode, number> = {
   match_too_expensive: 422,
   filters_too_expensive: 403,
   callback_unknown: 404,
+  callback_undecided: 409,
   callback_rate_malformed: 400,
   precondition_failed: 412,
   idempotency_key_reused: 409,

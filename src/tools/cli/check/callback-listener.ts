@@ -51,7 +51,6 @@ const maxBody = 4_096;
 export async function startCallbackListener(settings: CallbackListenerSettings): Promise<CallbackListener> {
   const { host, isLocal, id } = settings;
   const memory = rememberCallback(settings);
-  const { grantByPost: handle } = callbackRoutes(memory.callbacks);
   const received: CallbackReceived[] = [];
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -63,7 +62,8 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
       const [, handshake = ''] = /^\/v1\/callbacks\/([^/]+)$/.exec(url.pathname) ?? [];
       if (handshake === '') throw callbackUnknown();
       const key = url.searchParams.get('key') ?? '';
-      return handle({
+      const { grantByGet, grantByPost } = callbackRoutes(memory.callbacks, publicUrl);
+      return (method === 'GET' ? grantByGet : grantByPost)({
         path: { handshake },
         query: { key },
         header: request.headers as CallbackRequest['header'],
@@ -101,6 +101,7 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
     server.listen(settings.port, ...(isLocal ? ['127.0.0.1'] : []), resolve);
   });
   const { port } = server.address() as AddressInfo;
+  const publicUrl = `http://${host}:${port}`;
   let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
     await Promise.all(inFlight);
@@ -110,7 +111,7 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
     await closed;
   }
   return {
-    publicUrl: `http://${host}:${port}`,
+    publicUrl,
     received,
     expect: memory.expect,
     outcome: memory.outcome,
