@@ -40,6 +40,8 @@ export interface Operation {
   isHot: boolean;
   /** Its body is events, with the size limit of events. */
   takesEvents: boolean;
+  /** Its successes have an ETag. */
+  hasTag: boolean;
   /** Of its successes, in place of those of every response or beside them. */
   headers: Readonly<Record<string, string>>;
   /** Its body has independent parts; the handler checks each one separately. */
@@ -146,6 +148,10 @@ export function loadContract(text = documentText()): Contract {
         isSafe: operation['x-safe'] ?? (method === 'get' && !isOpen),
         isHot: operation['x-hot'] ?? false,
         takesEvents: operation['x-takes-events'] ?? false,
+        hasTag: Object.keys(operation.responses).some((status) => {
+          const { headers = {} } = locate<ResponseObject>(document, `${at}/responses/${status}`)[1];
+          return 'ETag' in headers;
+        }),
         headers: operation['x-headers'] ?? {},
         isByPart: operation['x-by-part'] ?? false,
         hasPage: operation['x-page'] ?? false,

@@ -74,6 +74,10 @@ export const problemTitles = {
     en: 'The resource changed, so the condition of the request fails.',
     nl: 'De resource is gewijzigd, dus de voorwaarde van het verzoek klopt niet meer.',
   },
+  etag_altered: {
+    en: 'A proxy altered the ETag that If-Match repeats.',
+    nl: 'Een proxy heeft de ETag gewijzigd die in If-Match staat.',
+  },
   idempotency_key_reused: {
     en: 'This Idempotency-Key was already used for another request.',
     nl: 'Deze Idempotency-Key is al voor een ander verzoek gebruikt.',

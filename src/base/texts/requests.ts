@@ -100,6 +100,14 @@ export const requestTexts = {
     en: `The current version is ${tag}. Read it and try again.`,
     nl: `De huidige versie is ${tag}. Lees die en probeer het opnieuw.`,
   }),
+  etagAltered: {
+    en: 'A proxy in front of the registry compresses responses, and changes their ETag. The resource has not changed.',
+    nl: 'Een proxy voor het register comprimeert antwoorden en wijzigt hun ETag. De resource is niet gewijzigd.',
+  },
+  sendTag: (tag: string): Text => ({
+    en: `Send ${tag}, without W/ and without a suffix: If-Match compares strongly (RFC 9110, section 13.1.1).`,
+    nl: `Stuur ${tag}, zonder W/ en zonder achtervoegsel: If-Match vergelijkt sterk (RFC 9110, paragraaf 13.1.1).`,
+  }),
   foreignCursor: {
     en: 'This list did not issue this cursor.',
     nl: 'Deze cursor is niet door deze lijst uitgegeven.',

@@ -45,7 +45,28 @@ export function refusal(body: unknown, { status, headers }: Response): AssentErr
     type: 'about:blank',
     title: `The response has status ${status} and does not come from the registry.`,
     status,
-    detail: '',
+    detail: [hintOf(status), headers.has('Server') ? `Server: ${headers.get('Server')}` : ''].filter(Boolean).join(' '),
+    code: unexpectedResponse,
+    requestid: headers.get('X-Request-Id') ?? '',
+  });
+}
+
+/** What a proxy, a firewall or a sign-in page means by a status. */
+function hintOf(status: number): string {
+  if (status < 400) return 'A sign-in page or another server is at this address.';
+  if (status === 413) return 'A proxy limits the size of requests.';
+  if (status === 414 || status === 431) return 'A proxy limits the length of URLs and headers.';
+  if (status >= 502 && status <= 504) return 'A proxy got no response from the registry.';
+  return 'A proxy or a firewall refused the request.';
+}
+
+/** A proxy dropped the header that changes depend on. */
+export function lostTag({ status, headers }: Pick<Response, 'status' | 'headers'>): AssentError {
+  return new AssentError({
+    type: 'about:blank',
+    title: 'The response has no ETag.',
+    status,
+    detail: 'A proxy removes it. Without it, an edit could overwrite the change of another client.',
     code: unexpectedResponse,
     requestid: headers.get('X-Request-Id') ?? '',
   });

@@ -1,6 +1,6 @@
 import createFetchClient, { type MaybeOptionalInit } from 'openapi-fetch';
 import type { paths } from '../../base/contract/contract.gen.js';
-import { AssentError, refusal } from './assent-error.js';
+import { AssentError, lostConnection, lostTag, refusal } from './assent-error.js';
 import { followChanges, type Change, type FollowOptions } from './follow-changes.js';
 import { keyed, mediaTypeOf, safe } from './operations.js';
 import type { ApiResponse, ClientMethod, DataOf, ListItem, ListPath, HttpMethod, Schemas } from './operations.js';
@@ -35,8 +35,8 @@ export interface Client {
   /** The entries of a list, page by page. */
   list<P extends ListPath>(path: P, init?: ListInit<P>): AsyncGenerator<ListItem<P>, void>;
   /**
-   * Reads a resource, and patches it with `If-Match`. If it was changed in between, it does both again. `patchOf` returns
-   * a merge patch (RFC 7396), or undefined to leave it as it is.
+   * Reads a resource, and patches it with `If-Match`. If it was changed in between, it does both again, five times at
+   * most. `patchOf` returns a merge patch (RFC 7396), or undefined to leave it as it is.
    */
   edit<P extends Editable>(
     path: P,
@@ -61,6 +61,8 @@ interface Init {
 }
 
 const longPollSeconds = 20;
+/** How often `edit` begins again at most. */
+const maxRounds = 5;
 
 /**
  * A client of the REST API, in Node and in browsers. It keeps no connection and no state.
@@ -90,7 +92,8 @@ export function createClient(settings: ClientSettings, RequestClass: typeof Requ
     const isKeyed = method === 'post' && keyed.has(path);
     const isRepeatable = method === 'get' || isKeyed || safe.has(path);
     const mediaType = init.body === undefined ? undefined : mediaTypeOf(method, path, init.body);
-    const { data, error, response } = await operation(method, path, {
+    let arrived: Response | undefined;
+    const answered = operation(method, path, {
       ...init,
       headers: {
         ...(mediaType !== undefined && { 'Content-Type': mediaType }),
@@ -98,8 +101,15 @@ export function createClient(settings: ClientSettings, RequestClass: typeof Requ
         ...(isKeyed && { 'Idempotency-Key': crypto.randomUUID() }),
         ...init.headers,
       },
-      fetch: (request: Request) => send(request, { retries: maxRetries, isRepeatable }),
+      fetch: async (request: Request) => (arrived = await send(request, { retries: maxRetries, isRepeatable })),
+    }).catch((error: unknown) => {
+      if (arrived === undefined || init.signal?.aborted) throw error;
+      // The body of a success is a page, or did not arrive whole.
+      throw /\bjson\b/i.test(arrived.headers.get('Content-Type') ?? '')
+        ? lostConnection(error)
+        : refusal(undefined, arrived);
     });
+    const { data, error, response } = await answered;
     const { status, headers } = response;
     if (!response.ok) throw refusal(error, response);
     return { data, status, headers, etag: headers.get('ETag') ?? undefined, next: nextCursor(headers) };
@@ -130,15 +140,22 @@ export function createClient(settings: ClientSettings, RequestClass: typeof Requ
     },
 
     async edit(path: string, parameters: object, patchOf: (current: unknown) => object | undefined) {
-      for (;;) {
+      let refused: { etag: string; error: AssentError } | undefined;
+      for (let round = 1; ; round += 1) {
         const current = await get(path, { params: { path: parameters } });
+        const { etag } = current;
+        // Nobody changed it in between, so it would be refused again.
+        if (refused !== undefined && etag === refused.etag) throw refused.error;
         const body = patchOf(current.data);
         if (body === undefined) return current;
-        const header = { 'If-Match': current.etag };
+        if (etag === undefined) throw lostTag(current);
+        const header = { 'If-Match': etag };
         try {
           return await call('patch', path, { params: { path: parameters, header }, body });
         } catch (error) {
-          if (!(error instanceof AssentError) || error.code !== 'precondition_failed') throw error;
+          if (!(error instanceof AssentError) || error.code !== 'precondition_failed' || round === maxRounds)
+            throw error;
+          refused = { etag, error };
         }
       }
     },

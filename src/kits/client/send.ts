@@ -1,3 +1,4 @@
+import { versionsIn } from '../../base/formats/entity-tag.js';
 import { sleep } from '../../base/until.js';
 import { parseRetryAfter, retryDelayMs } from '../../consent/backoff.js';
 import { lostConnection } from './assent-error.js';
@@ -20,12 +21,14 @@ export interface Attempts {
 
 export type Send = (request: Request, attempts: Attempts) => Promise<Response>;
 
+/** Proxies use all three while a process of the registry restarts. */
+const unavailable: ReadonlySet<number> = new Set([502, 503, 504]);
 /** A longer `Retry-After` is left to the caller. */
 const backoff = { firstMs: 250, maxMs: 30_000 };
 
 /**
- * Sends a request with a token, and repeats it: after a 429 always, after a 503 or a lost connection only if it is
- * repeatable. It waits as long as `Retry-After` says (RFC 9110, section 10.2.3). Throws AssentError `connection_lost`.
+ * Sends a request with a token, and repeats it: after a 429 always; after a 502, 503, 504 or a lost connection only if it
+ * is repeatable. It waits as long as `Retry-After` says (RFC 9110, section 10.2.3). Throws AssentError `connection_lost`.
  */
 export function createSend({ token, fetch, language, userAgent }: SendSettings): Send {
   return async (request, { retries, isRepeatable }) => {
@@ -39,11 +42,14 @@ export function createSend({ token, fetch, language, userAgent }: SendSettings):
       if (tongue !== undefined) current.headers.set('Accept-Language', tongue);
       // Browsers keep their own.
       if (userAgent !== '') current.headers.set('User-Agent', userAgent);
+      // Strong, as the registry sent it, whatever a proxy made of it.
+      const tags = current.headers.get('If-Match');
+      if (tags !== null) current.headers.set('If-Match', versionsIn(tags));
       let delayMs = retryDelayMs(attempt + 1, backoff);
       try {
         const response = await fetch(current);
-        if (isLast || !(response.status === 429 || (response.status === 503 && isRepeatable))) return response;
-        const { headers } = response;
+        const { headers, status } = response;
+        if (isLast || !(status === 429 || (isRepeatable && unavailable.has(status)))) return response;
         const askedMs = parseRetryAfter(headers.get('Retry-After') ?? undefined, headers.get('Date') ?? undefined);
         if (askedMs !== undefined && askedMs > backoff.maxMs) return response;
         delayMs = askedMs ?? delayMs;

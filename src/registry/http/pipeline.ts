@@ -42,6 +42,9 @@ interface PipelineSettings {
 /** Bytes of a body, by default. */
 const usualBodyLimit = 65_536;
 
+/** A proxy that compresses alters or drops the ETag. This stops HAProxy, Envoy and CDNs, but neither nginx nor Apache. */
+const untransformed = { 'Cache-Control': `${apiHeaders['Cache-Control']}, no-transform` };
+
 const json = 'application/json; charset=utf-8';
 const problemHeadersOf = (headers: Readonly<Record<string, string>>) =>
   new FixedHeaders({ ...headers, 'Content-Type': 'application/problem+json' });
@@ -69,9 +72,9 @@ export class Pipeline {
   }
 
   routeOf(operation: Operation): Route {
-    const { bodyLimit = usualBodyLimit, deprecation, isHot, isSafe, takesEvents } = operation;
+    const { bodyLimit = usualBodyLimit, deprecation, hasTag, isHot, isSafe, takesEvents } = operation;
     // A `Link` of the handler, to the next page, is a line of its own beside the one of the deprecation.
-    const headers = { ...apiHeaders, ...operation.headers, ...deprecation };
+    const headers = { ...apiHeaders, ...(hasTag && untransformed), ...operation.headers, ...deprecation };
     return {
       operation,
       // The contract has checked what the handler's types promise.

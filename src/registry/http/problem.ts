@@ -40,6 +40,7 @@ const statuses: Record<ErrorCode, number> = {
   callback_undecided: 409,
   callback_rate_malformed: 400,
   precondition_failed: 412,
+  etag_altered: 412,
   idempotency_key_reused: 409,
   suspended_by_admin: 403,
   grant_revoked: 409,

@@ -147,6 +147,110 @@ test('an edit that another one overtakes is made again on what the other one lef
   expect([after.types, seen]).toEqual([['other', 'b3'], 3]);
 });
 
+/** A proxy that compresses: what it makes of the ETag of a response. */
+function alterTags(alter: (tag: string) => string | undefined): { asked: number } {
+  const seen = { asked: 0 };
+  hinders = (_request, answer) => {
+    seen.asked += 1;
+    const writeHead = answer.writeHead.bind(answer) as (status: number, headers: object) => ServerResponse;
+    answer.writeHead = ((status: number, { etag, ...headers }: Record<string, string>) => {
+      const altered = etag === undefined ? undefined : alter(etag);
+      return writeHead(status, { ...headers, ...(altered !== undefined && { etag: altered }) });
+    }) as typeof answer.writeHead;
+    return false;
+  };
+  return seen;
+}
+
+test.each([
+  ['nginx and HAProxy', (tag: string) => `W/${tag}`],
+  ['Apache', (tag: string) => tag.replace(/"$/, '-gzip"')],
+  ['both', (tag: string) => `W/${tag.replace(/"$/, '-br"')}`],
+])('behind a proxy that compresses as %s does, an edit and a change with the ETag succeed', async (_, alter) => {
+  const client = await clientOf('assent:subscribe', { url: gateway.url });
+  const { id } = await tenant.register(sink('/compressed'), { types: ['a'] });
+  alterTags(alter);
+  const { data, etag } = await client.edit('/subscriptions/{id}', { id }, () => ({ types: ['b'] }));
+  expect([data.types, etag]).toEqual([['b'], alter('"2"')]);
+  const params = { path: { id }, header: { 'If-Match': etag } };
+  await client.POST('/subscriptions/{id}/suspend', { params, body: { reason: 'Maintenance.' } });
+  // Somebody else's change is still in the way.
+  expect(await failureOf(client.DELETE('/subscriptions/{id}', { params }))).toMatchObject({
+    code: 'precondition_failed',
+  });
+  hinders = () => false;
+});
+
+test('an edit ends if it reads the version that was refused, if others never stop, and without an ETag', async () => {
+  const client = await clientOf('assent:subscribe', { url: gateway.url });
+  const { id } = await tenant.register(sink('/ends'), { types: ['a'] });
+  const edit = () => client.edit('/subscriptions/{id}', { id }, ({ types = [] }) => ({ types: [...types, 'b'] }));
+  let seen = alterTags(() => '"7"');
+  expect(await failureOf(edit())).toMatchObject({ code: 'precondition_failed' });
+  expect(seen.asked).toBe(3);
+  seen = alterTags(() => undefined);
+  expect(await failureOf(edit())).toMatchObject({ code: 'unexpected_response', message: /no ETag/ });
+  expect(seen.asked).toBe(1);
+  let others = 0;
+  seen = alterTags(() => `"1${(others += 1)}"`);
+  expect(await failureOf(edit())).toMatchObject({ code: 'precondition_failed' });
+  expect(seen.asked).toBe(10);
+  hinders = () => false;
+  const { data } = await client.GET('/subscriptions/{id}', { params: { path: { id } } });
+  expect(data.types).toEqual(['a']);
+});
+
+test('what a proxy says in place of the registry is an AssentError that says so, and a restart is waited for', async () => {
+  const client = await clientOf('assent:subscribe', { url: gateway.url, retries: 0 });
+  const page = (status: number, head: object = {}) => {
+    hinders = (_request, answer) => {
+      answer.writeHead(status, { 'Content-Type': 'text/html', Server: 'nginx', ...head }).end('<html>sign in</html>');
+      return true;
+    };
+  };
+  for (const [status, hint] of [
+    [200, 'sign-in page'],
+    [403, 'firewall'],
+    [413, 'size of requests'],
+    [431, 'length of URLs and headers'],
+    [502, 'no response from the registry. Server: nginx'],
+  ] as const) {
+    page(status);
+    const error = await failureOf(client.GET('/origins'));
+    expect([error.code, error.status, error.message]).toEqual([
+      'unexpected_response',
+      status,
+      expect.stringContaining(hint),
+    ]);
+  }
+  // The connection ends within the body.
+  page(200, { 'Content-Type': 'application/json', 'Content-Length': '1000' });
+  const cut = hinders;
+  hinders = (request, answer) => {
+    answer.end = ((text: string) => (answer.write(text), setImmediate(() => answer.destroy()), answer)) as never;
+    return cut(request, answer);
+  };
+  expect(await failureOf(client.GET('/origins'))).toMatchObject({ code: 'connection_lost', status: 0 });
+
+  const patient = await clientOf('assent:subscribe', { url: gateway.url });
+  for (const status of [502, 503, 504]) {
+    let asked = 0;
+    hinders = (_request, answer) => {
+      asked += 1;
+      if (asked === 1) answer.writeHead(status).end();
+      return asked === 1;
+    };
+    expect([(await patient.GET('/origins')).status, asked]).toEqual([200, 2]);
+    asked = 0;
+    const { id } = { id: '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63' };
+    expect(
+      await failureOf(patient.PATCH('/subscriptions/{id}', { params: { path: { id } }, body: { types: ['a'] } })),
+    ).toMatchObject({ status });
+    expect(asked).toBe(1);
+  }
+  hinders = () => false;
+});
+
 test('the feed is followed over lost connections without a gap, until the signal fires', async () => {
   const client = await clientOf('assent:subscribe', { url: gateway.url });
   const stop = new AbortController();
