@@ -99,6 +99,7 @@ export interface Settled {
   state: HandshakeState | undefined;
   /** The same request must be sent again immediately, without a callback. */
   isDueNow: boolean;
+  cause: string | undefined;
 }
 
 export interface Attempt {
@@ -111,6 +112,8 @@ export interface Attempt {
   remoteAddress: string | undefined;
   timing: Record<string, number> | undefined;
   verdict: Verdict | undefined;
+  /** What made the verdict, if it does not say it all. */
+  cause: string | undefined;
   warnings: string[];
 }
 

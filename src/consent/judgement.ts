@@ -63,8 +63,16 @@ interface Refused {
 
 interface Postponed {
   kind: 'postponed';
-  verdict: 'throttled' | 'unavailable' | 'server_error';
+  verdict: 'throttled' | 'unavailable' | 'server_error' | 'bot_protection';
   retryAfterMs: number | undefined;
+  cause?: string;
+}
+
+interface Unreachable {
+  kind: 'unreachable';
+  verdict: FailureReason;
+  /** The code of an error, or what the response said of it. For admins and the log. */
+  cause?: string;
 }
 
 export type Judgement =
@@ -75,7 +83,7 @@ export type Judgement =
   | { kind: 'retired'; verdict: 'gone' }
   /** Retry later; Retry-After in milliseconds, as the target returned it. */
   | Postponed
-  | { kind: 'unreachable'; verdict: FailureReason }
+  | Unreachable
   | { kind: 'blocked'; verdict: 'address_not_allowed' | 'sink_not_allowed' };
 
 /**
@@ -84,11 +92,13 @@ export type Judgement =
  */
 export function judge(criteria: Criteria, reply: FinalReply): Judgement {
   if (reply.kind === 'blocked') return { kind: 'blocked', verdict: reply.reason };
-  if (reply.kind === 'unanswered') return { kind: 'unreachable', verdict: reply.reason };
+  if (reply.kind === 'unanswered') return unreachable(reply.reason, reply.code);
   const { status } = reply;
-  if (status < 200 || status > 599) return { kind: 'unreachable', verdict: 'not_http' };
+  if (status < 200 || status > 599) return unreachable('not_http');
 
   const answer = readAnswer(reply.headers);
+  const inFront = judgeFront(status, answer, reply.opening ?? '');
+  if (inFront !== undefined) return inFront;
   if (status < 300 || status > 399) return judgeStatus(status, answer) ?? judgeHeaders(criteria, status, answer);
   return { kind: 'refused', verdict: 'redirected' };
 }
@@ -112,6 +122,46 @@ function readAnswer(headers: ReadonlyArray<readonly [string, string]>): AnswerHe
     else lines.push(trimFieldValue(value));
   }
   return answer;
+}
+
+/** What made this judgement, if the verdict does not say it all. */
+export function causeOf(judgement: Judgement): string | undefined {
+  return 'cause' in judgement ? judgement.cause : undefined;
+}
+
+function unreachable(verdict: FailureReason, cause?: string): Unreachable {
+  return { kind: 'unreachable', verdict, ...(cause !== undefined && { cause }) };
+}
+
+/**
+ * Headers by which firewalls say that they, and not the application, responded: they want proof of a person, or refused
+ * the request. Vendors document all of them. Others, such as `x-datadome`, are on what they let through, too.
+ */
+export const protectionHeaders: Readonly<Record<string, RegExp>> = {
+  'cf-mitigated': /^challenge$/i,
+  'x-vercel-mitigated': /^(?:challenge|deny)$/i,
+  'x-amzn-waf-action': /^(?:challenge|captcha)$/i,
+  'x-dd-b': /^\d{1,3}$/,
+};
+
+/**
+ * The response of something in front of the webhook that let no question through. Whatever its status, it is nobody's
+ * decision: AWS WAF sends a challenge with 202 and a captcha with 405, others use 403, 429 or 503.
+ */
+function judgeFront(status: number, answer: AnswerHeaders, opening: string): Judgement | undefined {
+  if ([...answer.keys()].some((name) => name.startsWith('webhook-'))) return undefined;
+  for (const [name, pattern] of Object.entries(protectionHeaders)) {
+    const value = answer.get(name)?.find((each) => pattern.test(each));
+    if (value !== undefined) return { ...postponed('bot_protection', answer), cause: `${name}: ${value}` };
+  }
+  // nginx has no header for it, and no status of its own that leaves the server.
+  const noCertificate = 'No required SSL certificate was sent';
+  if (status === 400 && opening.includes(noCertificate)) {
+    return unreachable('client_certificate_required', `400 ${noCertificate}`);
+  }
+  const upgrade = answer.get('upgrade')?.join(', ') ?? '';
+  const wantsHttp2 = status === 505 || (status === 426 && /(?:^|[\s,])h2c?(?:$|[\s,])/i.test(upgrade));
+  return wantsHttp2 ? unreachable('http2_only', String(status)) : undefined;
 }
 
 function judgeStatus(status: number, answer: AnswerHeaders): Judgement | undefined {

@@ -64,6 +64,9 @@ const outcomesAndFixers: Readonly<Record<Verdict, readonly [HandshakeOutcome, Fi
   connection_closed: ['no_answer', 'network'],
   tls_failed: ['no_answer', 'network'],
   certificate_invalid: ['no_answer', 'network'],
+  client_certificate_required: ['no_answer', 'network'],
+  http2_only: ['no_answer', 'network'],
+  bot_protection: ['no_answer', 'network'],
   deadline_exceeded: ['no_answer', 'webhook'],
   not_http: ['no_answer', 'webhook'],
   headers_too_large: ['no_answer', 'webhook'],
@@ -116,6 +119,8 @@ export interface Facts {
   callbackOffered?: boolean | undefined;
   /** Only if it is on the host of the sink. Another host is not disclosed. */
   redirectedTo?: string | undefined;
+  /** What the response says it was made with: `Server` and `X-Powered-By`. */
+  software?: { server: string | undefined; poweredBy: string | undefined } | undefined;
 }
 
 /**
@@ -130,22 +135,29 @@ const hints: Partial<Record<Verdict, Text>> = {
   rate_missing: hintTexts.lenientRate,
   rate_malformed: hintTexts.lenientRate,
   rate_repeated: hintTexts.lenientRate,
-  not_found_at_target: hintTexts.webPubSub,
 };
+
+/** Express names itself unless it is told not to, and neither it nor Node sends `Server`. */
+function canBeExpress(software: Facts['software']): boolean {
+  if (software === undefined) return false;
+  const { server, poweredBy } = software;
+  return poweredBy === undefined ? server === undefined : /\bexpress\b/i.test(poweredBy);
+}
 
 const withCallback: Partial<Record<Verdict, Text>> = adviceWithCallback;
 
 /** What the webhook owner can change, and what else would help; undefined if there is nothing. */
 export function advise(
   verdict: Verdict,
-  { origin, allowedOrigin, callbackOffered }: Facts,
+  { origin, allowedOrigin, callbackOffered, software }: Facts,
   language: Language,
 ): string | undefined {
   const advice = (callbackOffered ? withCallback[verdict] : undefined) ?? verdicts[verdict].advice;
   const isOrigin = verdict === 'origin_repeated' || verdict === 'origin_mismatch';
   const wouldPass =
     isOrigin && typeof judgeOrigin({ origin, judgement: 'lenient' }, [allowedOrigin ?? '']) === 'object';
-  const hint = wouldPass ? hintTexts.lenient : hints[verdict];
+  const isWebPubSub = verdict === 'not_found_at_target' && canBeExpress(software);
+  const hint = wouldPass ? hintTexts.lenient : isWebPubSub ? hintTexts.webPubSub : hints[verdict];
   return advice && (hint === undefined ? advice[language] : `${advice[language]} ${hint[language]}`);
 }
 

@@ -117,8 +117,12 @@ async function lookUp(host: string, settings: LookUpSettings, signal: AbortSigna
   const codes = answers.map((answer) => (answer.status === 'rejected' ? codeOf(answer.reason) : 'ENODATA'));
   const broken = codes.find((code) => !meansNoAddress.has(code));
   throw broken === undefined
-    ? new RequestFailure('name_not_found', `The name ${host} has no address.`)
-    : new RequestFailure('name_lookup_failed', `The name servers returned no usable response for ${host} (${broken}).`);
+    ? new RequestFailure('name_not_found', `The name ${host} has no address.`, codes[0])
+    : new RequestFailure(
+        'name_lookup_failed',
+        `The name servers returned no usable response for ${host} (${broken}).`,
+        broken,
+      );
 }
 
 /** A name may have any number of addresses; trying all of them would turn the registry into a port scanner. */

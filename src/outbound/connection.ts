@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
-import { codeOf, RequestFailure } from './failure.js';
+import { codeOf, failureOfTls, RequestFailure } from './failure.js';
 
 export interface WireRequest {
   /** As parseSink accepts it. */
@@ -14,6 +14,8 @@ export interface WireRequest {
 export interface AnswerHead {
   status: number;
   headers: ReadonlyArray<readonly [string, string]>;
+  /** With status 400: what arrived of the body together with the head. More is never read. */
+  opening?: string;
 }
 
 export interface AnswerLimits {
@@ -53,7 +55,12 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
   /** State of the current exchange. */
   let maxBytes = Infinity;
   let onTooMuch = () => {};
-  const statusLines = recordStatusLines(socket);
+  const received = recordHeads(socket);
+  /** An alert that arrives after the TLS handshake. undici reports the end of the connection that follows instead. */
+  let alert: Error | undefined;
+  socket.on('error', (error) => {
+    if (codeOf(error).startsWith('ERR_SSL')) alert ??= error;
+  });
   const client = new Client(origin, {
     pipelining: isKept ? 1 : 0,
     ...(isKept && { keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs }),
@@ -93,13 +100,13 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart() {
           isUnsent = false;
-          statusLines.begin();
+          received.begin();
           // undici counts only names and values: endless padding or reason phrases would run until the deadline.
           maxBytes = socket.bytesRead + (maxInformational + 2) * maxHeaderBytes + maxBodyBytes;
           onTooMuch = () => fail(tooLarge());
         },
         onResponseStart(controller, status) {
-          if (!statusLines.isHttp1(informational)) {
+          if (!received.isHttp1(informational)) {
             fail(new RequestFailure('not_http', 'The target returned a status line that is not HTTP/1.x.'));
           } else if (status >= 100 && status < 200) {
             informational += 1;
@@ -109,8 +116,9 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
           } else if (status < 200 || status > 599) {
             fail(new RequestFailure('not_http', `The target returned the invalid status ${status}.`));
           } else {
-            statusLines.end();
             head = { status, headers: pairsOf(controller.rawHeaders as Buffer[]) };
+            if (status === 400) head.opening = received.afterHead(informational);
+            received.end();
             if (isKept) return;
             fail(settled);
           }
@@ -120,7 +128,8 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
           leave();
           if (head !== undefined) resolve(head);
         },
-        onResponseError: (_controller, error) => fail(failureOfHttp(error)),
+        onResponseError: (_controller, error) =>
+          fail(received.isHttp2() ? speaksHttp2() : failureOfHttp(alert ?? error)),
       };
       client.dispatch(
         { method, path: url.slice(url.indexOf('/', 'https://'.length)), headers, body: body ?? null },
@@ -137,11 +146,19 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
   };
 }
 
-/**
- * undici accepts status lines of RTSP, ICE and other HTTP versions, and does not report which it was. `isHttp1` checks
- * the status line of the head at this place among all heads since `begin`, informational ones included.
- */
-function recordStatusLines(socket: Socket): { begin(): void; isHttp1(place: number): boolean; end(): void } {
+interface RecordedHeads {
+  begin(): void;
+  /** Whether the head at this place among all since `begin`, informational ones included, is one of HTTP/1. */
+  isHttp1(place: number): boolean;
+  /** A frame that opens an HTTP/2 connection (SETTINGS) or closes it (GOAWAY), on stream 0 (RFC 9113, section 4.1). */
+  isHttp2(): boolean;
+  /** What was read behind the head at this place, cut to 512 bytes. */
+  afterHead(place: number): string;
+  end(): void;
+}
+
+/** undici accepts status lines of RTSP, ICE and other HTTP versions, and does not report what it read. */
+function recordHeads(socket: Socket): RecordedHeads {
   let text = '';
   let isRecording = true;
   const read = socket.read.bind(socket);
@@ -160,6 +177,12 @@ function recordStatusLines(socket: Socket): { begin(): void; isHttp1(place: numb
       const lines = Array.from(text.matchAll(/(?:^|\n\r?\n)[\r\n]*([^\r\n]*)/g), ([, line = '']) => line);
       return /^HTTP\/1\.\d /.test(lines[place] ?? '');
     },
+    // eslint-disable-next-line no-control-regex -- these are frames
+    isHttp2: () => /^[\0-\x3f][^]{2}[\x04\x07][^]\0{4}/.test(text),
+    afterHead(place) {
+      const bodies = text.split(/\r?\n\r?\n/).slice(place + 1);
+      return bodies.join('\n\n').slice(0, 512);
+    },
     end: () => void (isRecording = false),
   };
 }
@@ -173,20 +196,22 @@ function failureOfHttp(error: Error): Error {
   const code = codeOf(error);
   if (error instanceof RequestFailure || code === 'UND_ERR_INVALID_ARG') return error;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLarge();
-  if (code.startsWith('ERR_SSL'))
-    return new RequestFailure('tls_failed', `The target ended the TLS connection (${code}).`);
+  if (code.startsWith('ERR_SSL')) return failureOfTls(code, true);
   // undici reports an unexpected 100 or 101 as a socket error with one of two messages, or as a failed assertion.
   const isUnread = error.name === 'HTTPParserError' || code === 'ERR_ASSERTION';
   if (isUnread || /^bad (?:response|upgrade)$/.test(error.message)) {
-    return new RequestFailure('not_http', `The target does not speak HTTP/1.1 (${error.message}).`);
+    return new RequestFailure('not_http', `The target does not speak HTTP/1.1 (${error.message}).`, code);
   }
-  return closed();
+  return closed(code);
 }
+
+const speaksHttp2 = () =>
+  new RequestFailure('http2_only', 'The target responded with frames of HTTP/2.', 'HTTP2_FRAME');
 
 /** Internal, so one instance is enough: a stack for each request would cost more than the request's headers. */
 const settled = new RequestFailure('aborted', 'The response is complete.');
 
-const closed = () =>
-  new RequestFailure('connection_closed', 'The target closed the connection before its response was complete.');
+const closed = (code?: string) =>
+  new RequestFailure('connection_closed', 'The target closed the connection before its response was complete.', code);
 
 const tooLarge = () => new RequestFailure('headers_too_large', 'The headers of the response are too large.');

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import { checkServerIdentity, connect, type PeerCertificate, type SecureContext, type TLSSocket } from 'node:tls';
 import { networkOf } from './address.js';
-import { codeOf, RequestFailure } from './failure.js';
+import { codeOf, failureOfTls, RequestFailure } from './failure.js';
 
 interface Destination {
   /** The address to dial: checked, never a name. */
@@ -51,8 +51,8 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
     socket.on('error', (error) => {
       const failure =
         codeOf(error) === 'ECONNREFUSED'
-          ? new RequestFailure('connection_refused', `Port ${port} of ${address} is closed.`)
-          : new RequestFailure('connection_failed', `${address} cannot be reached (${codeOf(error)}).`);
+          ? new RequestFailure('connection_refused', `Port ${port} of ${address} is closed.`, codeOf(error))
+          : new RequestFailure('connection_failed', `${address} cannot be reached (${codeOf(error)}).`, codeOf(error));
       reject(failure);
     });
   });
@@ -104,20 +104,22 @@ function checkIdentity(host: string, certificate: PeerCertificate): Error | unde
  */
 export function secured(socket: TLSSocket): Promise<void> {
   return new Promise((resolve, reject) => {
+    // Node has no other sign that the target accepted a version and a cipher. The line itself is a secret.
+    let isAgreed = false;
+    socket.once('keylog', () => (isAgreed = true));
     socket.once('secureConnect', resolve);
-    socket.on('error', (error) => reject(failureOfTls(socket, codeOf(error))));
+    socket.on('error', (error) => reject(failureOf(socket, codeOf(error), isAgreed)));
     socket.once('close', () => reject(hungUp()));
   });
 }
 
-function failureOfTls(socket: TLSSocket, code: string): RequestFailure {
+function failureOf(socket: TLSSocket, code: string, isAgreed: boolean): RequestFailure {
   // Node types this as Error, but it is a code, and unset unless a certificate was checked and refused.
   if ((socket.authorizationError as unknown) != null) {
-    return new RequestFailure('certificate_invalid', `The certificate is not valid (${code}).`);
+    return new RequestFailure('certificate_invalid', `The certificate is not valid (${code}).`, code);
   }
-  if (code === 'ECONNRESET' || code === 'EPIPE') return hungUp();
-  return new RequestFailure('tls_failed', `No TLS connection could be made (${code}).`);
+  return code === 'ECONNRESET' || code === 'EPIPE' ? hungUp(code) : failureOfTls(code, isAgreed);
 }
 
-const hungUp = () =>
-  new RequestFailure('connection_closed', 'The target closed the connection during the TLS handshake.');
+const hungUp = (code?: string) =>
+  new RequestFailure('connection_closed', 'The target closed the connection during the TLS handshake.', code);

@@ -7,6 +7,8 @@ export type FailureReason =
   | 'connection_closed'
   | 'tls_failed'
   | 'certificate_invalid'
+  | 'client_certificate_required'
+  | 'http2_only'
   | 'deadline_exceeded'
   | 'not_http'
   | 'headers_too_large'
@@ -17,10 +19,13 @@ export type FailureReason =
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';
   readonly reason: FailureReason;
+  /** The code of Node, c-ares or OpenSSL behind it, for admins and the log. */
+  readonly code: string | undefined;
 
-  constructor(reason: FailureReason, detail: string) {
+  constructor(reason: FailureReason, detail: string, code?: string) {
     super(detail);
     this.reason = reason;
+    this.code = code;
   }
 }
 
@@ -29,3 +34,22 @@ export const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
     ? error.code
     : 'unknown';
+
+/** An alert about a certificate. This client has none to send, so the other side wants one (RFC 8446, section 6.2). */
+const wantsCertificate =
+  /_ALERT_(?:BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_(?:REQUIRED|UNKNOWN|EXPIRED|REVOKED)|UNKNOWN_CA|ACCESS_DENIED)$/;
+
+/**
+ * What an error of OpenSSL says about the other side. Up to TLS 1.2, a missing certificate is a plain handshake failure:
+ * `isAgreed` tells that the two had agreed on a version and a cipher before. In TLS 1.3 the alert arrives after the
+ * handshake, with the first read.
+ */
+export function failureOfTls(code: string, isAgreed: boolean): RequestFailure {
+  if (wantsCertificate.test(code) || (isAgreed && code.endsWith('_ALERT_HANDSHAKE_FAILURE'))) {
+    return new RequestFailure('client_certificate_required', `The target wants a client certificate (${code}).`, code);
+  }
+  if (code.endsWith('_ALERT_NO_APPLICATION_PROTOCOL')) {
+    return new RequestFailure('http2_only', `The target refused HTTP/1.1 in the TLS handshake (${code}).`, code);
+  }
+  return new RequestFailure('tls_failed', `No TLS connection could be made or kept (${code}).`, code);
+}

@@ -49,8 +49,8 @@ async function dialPlain(host: string, port: number, signal: AbortSignal): Promi
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw codeOf(error) === 'ECONNREFUSED'
-      ? new RequestFailure('connection_refused', `Port ${port} of ${host} is closed.`)
-      : new RequestFailure('connection_failed', `${host} cannot be reached (${codeOf(error)}).`);
+      ? new RequestFailure('connection_refused', `Port ${port} of ${host} is closed.`, codeOf(error))
+      : new RequestFailure('connection_failed', `${host} cannot be reached (${codeOf(error)}).`, codeOf(error));
   }
   // undici listens for errors from now on; until then, and after it, one would end the process.
   socket.on('error', () => undefined);

@@ -22,6 +22,8 @@ export interface NoResponse {
   kind: 'unanswered';
   reason: FailureReason;
   detail: string;
+  /** The code of Node, c-ares or OpenSSL behind it, if there is one. */
+  code?: string;
   remoteAddress?: string;
 }
 
@@ -86,9 +88,9 @@ export async function withinDeadline<Result extends object>(
   } catch (error) {
     if (!(error instanceof RequestFailure)) throw error;
     const { remoteAddress } = progress;
-    const { reason, message: detail } = error;
-    const where = remoteAddress !== undefined && { remoteAddress };
-    return { kind: 'unanswered', reason, detail, ...where, timing: progress.timing() };
+    const { reason, message: detail, code } = error;
+    const more = { ...(code !== undefined && { code }), ...(remoteAddress !== undefined && { remoteAddress }) };
+    return { kind: 'unanswered', reason, detail, ...more, timing: progress.timing() };
   } finally {
     clearTimeout(deadline);
     signal?.removeEventListener('abort', abort);

@@ -121,6 +121,54 @@ describe('no WebHook-Allowed-Origin', () => {
   });
 });
 
+describe('what is in front of the application', () => {
+  const postponed = (cause: string) => ({
+    kind: 'postponed',
+    verdict: 'bot_protection',
+    retryAfterMs: undefined,
+    cause,
+  });
+  test.each<[number, string, string]>([
+    [403, 'cf-mitigated', 'challenge'],
+    [429, 'Cf-Mitigated', 'challenge'],
+    [503, 'cf-mitigated', 'challenge'],
+    [403, 'X-Vercel-Mitigated', 'challenge'],
+    [403, 'x-vercel-mitigated', 'deny'],
+    [202, 'x-amzn-waf-action', 'challenge'],
+    [405, 'X-Amzn-Waf-Action', 'captcha'],
+    [403, 'x-dd-b', '1'],
+    [302, 'x-dd-b', '2'],
+    [410, 'cf-mitigated', 'challenge'],
+  ])('is no decision of it: %i with %s: %s', (status, name, value) => {
+    for (const criteria of [strict, lenient]) {
+      expect(answer(criteria, [[name, value]], status)).toEqual(postponed(`${name.toLowerCase()}: ${value}`));
+    }
+    expect(answer(strict, [[name, value], ...consent], 200)).toEqual(granted());
+  });
+
+  test.each<[string, string, string]>([
+    ['cf-mitigated', 'none', 'authentication_required'],
+    ['x-datadome', 'protected', 'authentication_required'],
+    ['cf-ray', '8f', 'authentication_required'],
+    ['x-dd-b', 'WebHook\n', 'authentication_required'],
+  ])('is not told by %s: %s, which is on other responses, too', (name, value, verdict) => {
+    expect(answer(strict, [[name, value]], 403)).toEqual(withheld(verdict));
+  });
+
+  test('may want a client certificate or HTTP/2, which only some statuses and texts say', () => {
+    const at = (status: number, opening: string, headers: Headers = []) =>
+      judge(strict, { kind: 'answered', status, headers, opening, remoteAddress: '192.0.2.1', timing });
+    const nginx = '<html>\r\n<head><title>400 No required SSL certificate was sent</title></head>';
+    expect(at(400, nginx)).toMatchObject({ kind: 'unreachable', verdict: 'client_certificate_required' });
+    expect(at(400, 'no')).toEqual(withheld('no_consent_headers'));
+    expect(at(200, nginx)).toEqual(withheld('no_consent_headers'));
+    expect(at(400, nginx, consent)).toEqual(granted());
+    expect(at(505, '')).toEqual({ kind: 'unreachable', verdict: 'http2_only', cause: '505' });
+    expect(at(426, '', [['Upgrade', 'websocket, h2c']])).toMatchObject({ verdict: 'http2_only' });
+    expect(at(426, '', [['Upgrade', 'TLS/1.3, h2clear']])).toEqual(withheld('no_consent_headers'));
+  });
+});
+
 describe('WebHook-Allowed-Origin', () => {
   const judged = (criteria: Criteria, ...values: string[]) =>
     answer(criteria, [...values.map(allowedOrigin), allowedRate('120')]);

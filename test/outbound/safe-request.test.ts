@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import type { TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createSafeRequest, safeRequestDefaults, type OutboundRequest } from '../../src/outbound/safe-request.js';
@@ -287,6 +289,50 @@ describe('a target that misbehaves', () => {
     dns.zone[host] = [refusing];
     const reply = await openTo([9])(options(`https://${host}:9/`));
     expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: refusing });
+  });
+});
+
+describe('a target that speaks TLS, but not with us,', () => {
+  const settings = Buffer.from([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100]);
+  const goAway = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+  const mutual = { requestCert: true, rejectUnauthorized: true };
+  const rsaOnly = { ciphers: 'ECDHE-RSA-AES128-GCM-SHA256', maxVersion: 'TLSv1.2' } as const;
+  test.each<[string, string, TlsOptions, Buffer, RegExp]>([
+    [
+      'wants a certificate in TLS 1.2',
+      'client_certificate_required',
+      { ...mutual, maxVersion: 'TLSv1.2' },
+      goAway,
+      /HANDSHAKE_FAILURE$/,
+    ],
+    [
+      'wants a certificate in TLS 1.3',
+      'client_certificate_required',
+      { ...mutual, minVersion: 'TLSv1.3' },
+      goAway,
+      /CERTIFICATE_REQUIRED$/,
+    ],
+    ['has no cipher in common', 'tls_failed', rsaOnly, goAway, /HANDSHAKE_FAILURE$/],
+    ['offers only h2 in ALPN', 'http2_only', { ALPNProtocols: ['h2'] }, goAway, /NO_APPLICATION_PROTOCOL$/],
+    ['responds with settings of HTTP/2', 'http2_only', {}, settings, /^HTTP2_FRAME$/],
+    ['responds by closing HTTP/2', 'http2_only', {}, goAway, /^HTTP2_FRAME$/],
+  ])('because it %s, is %s, with the code', async (_, reason, tls, frame, code) => {
+    const target = await startTarget((socket) => void socket.write(frame), {
+      tls: { ...certificate, ca: authority.cert, ...tls },
+    });
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason, code: expect.stringMatching(code) });
+    await target.deserted();
+  });
+
+  test('because it sends the settings of HTTP/2 before it reads, is http2_only', async () => {
+    const server = createSecureServer({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] });
+    server.on('unknownProtocol', (socket: Socket) => void socket.write(settings));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    running.push({ stop: async () => void server.close() } as HostileServer);
+    dns.zone[host] = ['127.0.0.1'];
+    const { port } = server.address() as AddressInfo;
+    expect(await openTo([port])(options(`https://${host}:${port}/`))).toMatchObject({ reason: 'http2_only' });
   });
 });
 

@@ -184,6 +184,7 @@ create table attempt (
   startedat timestamptz(3) not null default current_timestamp,
   finishedat timestamptz(3),
   verdict text,
+  cause text,
   warnings text[],
   status integer,
   answerheaders jsonb,

@@ -265,6 +265,36 @@ export const verdictTexts = {
       nl: 'Installeer een certificaat dat nu geldig is, deze host als subject alternative name noemt en de volledige keten bevat.',
     },
   },
+  client_certificate_required: {
+    title: {
+      en: 'The webhook accepts only clients with a certificate (mutual TLS), and Assent has none.',
+      nl: 'De webhook laat alleen clients met een certificaat toe (mutual TLS), en Assent heeft er geen.',
+    },
+    advice: {
+      en: 'Serve this URL on a host that asks for no client certificate, and check the credential of each delivery there.',
+      nl: 'Bied deze URL aan op een host die geen clientcertificaat vraagt, en controleer daar de credential van elke bezorging.',
+    },
+  },
+  http2_only: {
+    title: {
+      en: 'The webhook speaks only HTTP/2, and Assent and its senders speak HTTP/1.1.',
+      nl: 'De webhook spreekt alleen HTTP/2, en Assent en zijn afzenders spreken HTTP/1.1.',
+    },
+    advice: {
+      en: 'Allow HTTP/1.1 on the port of the sink too (ALPN "http/1.1"), in the server or in the proxy in front of it.',
+      nl: 'Sta op de poort van de sink ook HTTP/1.1 toe (ALPN "http/1.1"), in de server of in de proxy ervoor.',
+    },
+  },
+  bot_protection: {
+    title: {
+      en: 'A firewall in front of the webhook stopped the request, or asked for proof that a person sends it.',
+      nl: 'Een firewall vóór de webhook hield het verzoek tegen, of vroeg om bewijs dat een mens het stuurt.',
+    },
+    advice: {
+      en: 'Exempt this path from bot protection (challenges, captchas), for OPTIONS and for POST.',
+      nl: 'Maak voor dit pad een uitzondering in de botbescherming (challenges, captcha), voor OPTIONS en voor POST.',
+    },
+  },
   deadline_exceeded: {
     title: { en: 'The webhook did not respond in time.', nl: 'De webhook antwoordde niet op tijd.' },
     advice: { en: 'Respond to OPTIONS immediately.', nl: 'Antwoord direct op OPTIONS.' },

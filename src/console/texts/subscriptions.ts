@@ -188,6 +188,7 @@ export const handshakePageTexts = {
     nl: 'Beheerders zien ook de statuscode, het adres en de duur.',
   },
   address: { en: 'Address', nl: 'Adres' },
+  cause: { en: 'Cause', nl: 'Oorzaak' },
   timing: { en: 'Timing', nl: 'Duur' },
   stages: {
     lookupms: { en: 'DNS', nl: 'DNS' },

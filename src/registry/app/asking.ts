@@ -41,14 +41,14 @@ export function createAsking({
     deadlineMs: config.handshake.deadlineMs,
     inFlight: config.handshake.inFlight,
   });
-  const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state }, seconds) => {
+  const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, cause }, seconds) => {
     const { id, tenant, origin, sinkHost, reason, subscription } = claim;
     metrics.handshake({ verdict, reason, seconds });
     counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1);
     follower.wake();
     const ms = Math.round(seconds * 1_000);
     log.info(
-      { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, ms },
+      { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, cause, ms },
       'handshake',
     );
   };

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { BegunAttempt, HeaderLine, Question } from '../../consent/handshake.js';
-import type { FinalReply, Judgement } from '../../consent/judgement.js';
+import { causeOf, protectionHeaders, type FinalReply, type Judgement } from '../../consent/judgement.js';
 
 /** What an attempt sends, and what is recorded of it. Only a hash of the callback key is kept. */
 interface PreparedAttempt {
@@ -39,6 +39,7 @@ export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgemen
   return {
     number: attempt.number,
     verdict: judgement.verdict,
+    cause: causeOf(judgement) ?? null,
     warnings: judgement.kind === 'granted' ? judgement.warnings : [],
     status: reply.kind === 'answered' ? reply.status : null,
     answerheaders: reply.kind === 'answered' ? withoutKey(offeredKey(attempt), told).map((line) => clip(line)) : null,
@@ -48,11 +49,14 @@ export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgemen
 }
 
 /** The WebHook headers and a few that explain a response; never headers that could contain a secret of the target. */
-const diagnostic = ['allow', 'server', 'via', 'retry-after', 'location', 'content-type', 'date', 'www-authenticate'];
+const diagnostic: ReadonlySet<string> = new Set([
+  ...['allow', 'server', 'x-powered-by', 'via', 'retry-after', 'location', 'content-type', 'date', 'www-authenticate'],
+  ...Object.keys(protectionHeaders),
+]);
 
 function isTelling(name: string): boolean {
   const key = name.toLowerCase();
-  return key.startsWith('webhook-') || key.startsWith('access-control-') || diagnostic.includes(key);
+  return key.startsWith('webhook-') || key.startsWith('access-control-') || diagnostic.has(key);
 }
 
 /**

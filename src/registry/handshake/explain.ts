@@ -27,12 +27,14 @@ export function observed({ origin, sink }: HandshakePair, answer: readonly Heade
   const allowedRate = header('webhook-allowed-rate');
   const requestedOriginEchoed = header('webhook-request-origin');
   const redirectedTo = withinHost(sink, header('location'));
+  const software = answer && { server: header('server'), poweredBy: header('x-powered-by') };
   return {
     origin,
     allowedOrigin,
     allowedRate,
     requestedOriginEchoed,
     redirectedTo,
+    software,
   };
 }
 

@@ -54,7 +54,7 @@ function presentAttempt(
   isAdmin: boolean,
   language: Language,
 ): Presented['attempts'][number] {
-  const { answerHeaders, verdict } = attempt;
+  const { answerHeaders, verdict, cause } = attempt;
   const visible = answerHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
   return {
     number: attempt.number,
@@ -68,6 +68,7 @@ function presentAttempt(
     ...(verdict === undefined
       ? {}
       : sentences(verdict, handshake, attempt, isAdmin, offersCallback(attempt), language)),
+    ...(isAdmin && cause !== undefined ? { cause } : {}),
     ...(attempt.warnings.length === 0 ? {} : { warnings: attempt.warnings }),
   };
 }

@@ -152,6 +152,7 @@ function attemptOf(row: AttemptRow, leaseMs: number, now: number): Attempt {
     remoteAddress: row.remoteaddress ?? undefined,
     timing: (row.timing ?? undefined) as Record<string, number> | undefined,
     verdict: isInterrupted ? 'interrupted' : ((row.verdict ?? undefined) as Verdict | undefined),
+    cause: row.cause ?? undefined,
     warnings: row.warnings ?? [],
   };
 }

@@ -18,7 +18,7 @@ import { supersedeFailures } from './close.js';
 import { recordCooldowns } from './cooldown.js';
 import { openLanes } from './lane.js';
 import { isOpenState, type Begun, type Settled } from '../../consent/handshake.js';
-import { cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from '../../consent/judgement.js';
+import { causeOf, cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from '../../consent/judgement.js';
 import { givenBy, isClearRefusal, nextMove, type JudgedAttempt, type Move, type RetrySettings } from './next-move.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
@@ -98,7 +98,7 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
     return judged.map(({ claim, judgement }) => {
       const end = ends.get(claim.id);
       const isDueNow = end?.state === 'due' && end.afterMs === 0 && judgement.verdict !== 'aborted';
-      return { verdict: end?.verdict ?? judgement.verdict, state: end?.state, isDueNow };
+      return { verdict: end?.verdict ?? judgement.verdict, state: end?.state, isDueNow, cause: causeOf(judgement) };
     });
   }
 

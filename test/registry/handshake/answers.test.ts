@@ -51,6 +51,18 @@ const behaviours: Record<string, Behaviour[] | string[] | 'nowhere' | 'servfail'
   unsupported: [answer(405), answer(501)],
   request_origin_echoed: [answer(200, { 'WebHook-Request-Origin': origin })],
   origin_missing: [answer(200, { 'WebHook-Allowed-Rate': '60' })],
+  bot_protection: [
+    answer(403, { 'cf-mitigated': 'challenge' }),
+    answer(202, { 'x-amzn-waf-action': 'challenge' }),
+    answer(405, { 'x-amzn-waf-action': 'captcha', Allow: 'POST' }),
+    answer(429, { 'X-Vercel-Mitigated': 'challenge' }),
+    answer(503, { 'cf-mitigated': 'challenge', 'Access-Control-Allow-Origin': '*' }),
+    answer(403, { 'X-DD-B': '1' }),
+  ],
+  client_certificate_required: [
+    (response) => response.writeHead(400, { Server: 'nginx' }).end('<title>400 No required SSL certificate was sent'),
+  ],
+  http2_only: [answer(505), answer(426, { Upgrade: 'h2c', Connection: 'Upgrade' })],
   redirected: [answer(302, { Location: 'https://localhost/' }), answer(308)],
   throttled: [answer(429)],
   unavailable: [answer(503)],
@@ -167,6 +179,20 @@ test.each(rows)(
     }
   },
 );
+
+test('what made a verdict is for admins and the log; consumers see the verdict', async () => {
+  const challenge = { 'cf-mitigated': 'challenge', 'Retry-After': '3000' };
+  registry.receiver.on('/guarded', (_request, response) => answer(403, challenge)(response));
+  const { id } = await tenant.register(registry.receiver.sink('/guarded', 'guarded.hooks.test'));
+  const [seen] = await tenant.handshakes(id, tenant.admin);
+  expect(seen.attempts[0]).toMatchObject({ verdict: 'bot_protection', cause: 'cf-mitigated: challenge', status: 403 });
+  expect(seen.attempts[0].answer).toContainEqual({ name: 'cf-mitigated', value: 'challenge' });
+  expect(Date.parse(seen.nextat)).toBeGreaterThan(Date.parse(seen.attempts[0].finishedat) + 2_900_000);
+  const [read] = await tenant.handshakes(id, tenant.subscriber);
+  expect(read.attempts[0]).toMatchObject({ verdict: 'bot_protection', answer: [] });
+  expect(JSON.stringify(read)).not.toMatch(/mitigated|"cause"/);
+  expect(registry.logs.find((line) => line.includes(seen.id))).toContain('"cause":"cf-mitigated: challenge"');
+});
 
 test.each([
   ['withholds its consent', {}],

@@ -344,12 +344,20 @@ describe('what a subscriber sees of a response', () => {
     }
   });
 
-  test('the header that @azure/web-pubsub-express needs, in the advice for a 404', async () => {
-    const { statusdetails } = await tenant.register(registry.receiver.sink('/nothing-there'));
-    expect(statusdetails).toMatchObject({
-      reason: 'not_found_at_target',
-      advice: expect.stringContaining('ce-awpsversion'),
-    });
+  test('the header that @azure/web-pubsub-express needs, in the advice for a 404 of what can be Express', async () => {
+    const answers: Array<[boolean, Record<string, string>]> = [
+      [true, {}],
+      [true, { 'X-Powered-By': 'Express' }],
+      [true, { Server: 'nginx', 'X-Powered-By': 'Express' }],
+      [false, { Server: 'Werkzeug/3.0 Python/3.12' }],
+      [false, { 'X-Powered-By': 'PHP/8.3' }],
+    ];
+    for (const [place, [isHinted, headers]] of answers.entries()) {
+      registry.receiver.on(`/lost-${place}`, (_request, response) => response.writeHead(404, headers).end());
+      const { statusdetails } = await tenant.register(registry.receiver.sink(`/lost-${place}`));
+      const { reason, advice } = statusdetails;
+      expect([reason, advice.includes('ce-awpsversion')]).toEqual(['not_found_at_target', isHinted]);
+    }
   });
 
   test('while the handshake is in flight the reason is asking', async () => {

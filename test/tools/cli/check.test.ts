@@ -204,7 +204,11 @@ describe('the URL', () => {
   test('is asked over https with the given authority only', async () => {
     secure.consent('/events');
     const url = secure.sink('/events');
-    expect(await ask('', { url })).toMatchObject({ outcome: 'unreachable', verdict: 'certificate_invalid' });
+    const untrusted = await ask('', { url });
+    expect(untrusted).toMatchObject({ outcome: 'unreachable', verdict: 'certificate_invalid' });
+    expect(JSON.parse(reportJson(untrusted))).toMatchObject({
+      attempts: [{ cause: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', fixedby: 'network' }],
+    });
     expect(await ask('', { url, ca: secure.ca })).toMatchObject({ outcome: 'consent' });
   });
 

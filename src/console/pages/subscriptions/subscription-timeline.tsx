@@ -35,6 +35,7 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
     remoteaddress,
     timing,
     verdict,
+    cause,
     warnings = [],
   } = attempt;
   const { host, pathname, search } = new URL(sink);
@@ -71,6 +72,7 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
       )}
       {isAdmin.value ? (
         <p class="soft">
+          {cause !== undefined && `${t(handshakePageTexts.cause)}: ${cause}. `}
           {remoteaddress !== undefined && `${t(handshakePageTexts.address)}: ${remoteaddress}. `}
           {measured.length > 0 && `${t(handshakePageTexts.timing)}: ${measured.join(', ')}.`}
         </p>

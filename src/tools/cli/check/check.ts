@@ -9,7 +9,7 @@ import { clip, prepareAttempt, withoutKey } from '../../../registry/handshake/at
 import type { CallbackOutcome } from '../../../registry/handshake/callback.js';
 import { explain, observed } from '../../../registry/handshake/explain.js';
 import type { HeaderLine } from '../../../consent/handshake.js';
-import { type FinalReply, judge, type Judgement, type Warning } from '../../../consent/judgement.js';
+import { causeOf, type FinalReply, judge, type Judgement, type Warning } from '../../../consent/judgement.js';
 import { type MoveInput, nextMove } from '../../../registry/handshake/next-move.js';
 import type { Verdict } from '../../../consent/verdicts.js';
 import type { Rate } from '../../../consent/rate.js';
@@ -101,6 +101,8 @@ export interface CheckedAttempt {
   advice?: string | undefined;
   /** Why there was no response. */
   detail: string | undefined;
+  /** What made the verdict, if it does not say it all. */
+  cause: string | undefined;
   totalMs: number;
 }
 
@@ -220,10 +222,11 @@ function attemptOf(
   { url, origin, callbackOffered, userAgent }: AskedAs,
   recorded: HeaderLine[],
   reply: FinalReply,
-  { verdict }: Judgement,
+  judgement: Judgement,
   key: string,
 ): CheckedAttempt {
   const { pathname, search, host } = new URL(url);
+  const { verdict } = judgement;
   const answer =
     reply.kind === 'answered'
       ? { status: reply.status, headers: withoutKey(key, reply.headers).map((line) => clip(line)) }
@@ -239,6 +242,7 @@ function attemptOf(
     verdict,
     ...explain(verdict, answer === undefined ? facts : { ...facts, status: answer.status }, 'en'),
     detail: 'detail' in reply ? reply.detail : undefined,
+    cause: causeOf(judgement),
     totalMs: reply.timing.totalMs,
   };
 }

@@ -9,7 +9,7 @@ const toldByCallback = /^(?:webhook-.*|content-type|user-agent)$/i;
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`.trimEnd());
 
-export function attemptLines({ request, answer, detail, message, totalMs }: CheckedAttempt): string[] {
+export function attemptLines({ request, answer, detail, message, cause, totalMs }: CheckedAttempt): string[] {
   const headers = (pairs: ReadonlyArray<readonly [string, string]>) =>
     pairs.map(([name, value]) => `${name}: ${value}`);
   const asked = [request.line, ...headers(request.headers)].join('\n');
@@ -19,6 +19,7 @@ export function attemptLines({ request, answer, detail, message, totalMs }: Chec
     ...(answer === undefined ? [`  no response after ${totalMs} ms: ${printable(detail ?? '')}`] : []),
     '',
     message,
+    ...(cause === undefined ? [] : [`Cause: ${printable(cause)}`]),
     '',
   ];
 }
@@ -77,11 +78,12 @@ export function reportJson(report: CheckReport): string {
       ...said({ verdict, message, advice }),
       allowedrate: allowedRate,
       warnings,
-      attempts: attempts.map(({ request, answer, totalMs, detail, ...about }) => ({
+      attempts: attempts.map(({ request, answer, totalMs, detail, cause, ...about }) => ({
         request: named(request.headers),
         ...(answer === undefined ? { detail } : { status: answer.status, answer: named(answer.headers) }),
         totalms: totalMs,
         ...said(about),
+        cause,
       })),
       callbacks: report.callbacks.map(({ method, status, rejected }) => ({
         method,
