@@ -1,38 +1,52 @@
+import { effect, untracked } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { followLive } from './app/live.js';
-import { href, route } from './app/route.js';
-import { isHandedOver, returnFromIssuer } from './app/issuer.js';
-import { endsSoon, isExpired, restore, session, consoleSettings } from './app/session.js';
-import { language, t } from './app/text.js';
+import { arrival, href, route } from './app/route.js';
+import { handOver, restoreRenewal, returnFromIssuer } from './app/issuer.js';
+import {
+  askTabs,
+  endsSoon,
+  isAskingTabs,
+  isExpired,
+  linkFault,
+  linkOffer,
+  openLink,
+  restore,
+  session,
+  consoleSettings,
+} from './app/session.js';
+import { announce, language, t } from './app/text.js';
 import { commonTexts, signInTexts } from './texts/common.js';
 import { pages, type PageComponent, type PageEntry } from './pages/index.js';
-import { EndsSoon, SignIn } from './pages/sign-in.js';
+import { EndsSoon, LinkQuestion, SignIn } from './pages/sign-in.js';
 import { Layout } from './ui/layout.js';
 import { lostConnectionProblem } from './app/api.js';
 import { ProblemView } from './ui/form.js';
 
 function App() {
   const { page, id } = route.value;
-  const found = pages[page];
+  const found = Object.hasOwn(pages, page) ? pages[page] : undefined;
   const title = found === undefined ? commonTexts.notFound.title : found.title;
   useEffect(() => {
     document.title = `${t(title)} - Assent`;
   }, [title, language.value]);
   const isSignedIn = session.value !== undefined;
-  if (isHandedOver.value) {
+  // What another user had open is not for the next one.
+  const identity = session.value?.identity;
+  if (handOver.value !== 'none') {
     return (
       <main>
         <h1>{t(signInTexts.title)}</h1>
-        <p>{t(signInTexts.handedOver)}</p>
+        {handOver.value === 'asking' ? <Loading /> : <p>{t(signInTexts.handedOver)}</p>}
       </main>
     );
   }
   return (
     <Layout>
       {isSignedIn && !isExpired.value && endsSoon.value && consoleSettings.issuers.length > 0 && <EndsSoon />}
-      {(!isSignedIn || isExpired.value) && <SignIn />}
-      {isSignedIn && found !== undefined && <LoadedPage key={page} place={found} id={id} />}
+      {(!isSignedIn || isExpired.value) && (isAskingTabs.value ? <Loading /> : <SignIn />)}
+      {isSignedIn && found !== undefined && <LoadedPage key={`${identity} ${page}`} place={found} id={id} />}
       {isSignedIn && found === undefined && (
         <>
           <h1>{t(commonTexts.notFound.title)}</h1>
@@ -41,6 +55,7 @@ function App() {
           </p>
         </>
       )}
+      {linkOffer.value !== undefined && <LinkQuestion />}
     </Layout>
   );
 }
@@ -65,14 +80,32 @@ function LoadedPage({ place, id }: { place: PageEntry; id: string | undefined })
   if (Shown !== undefined) return <Shown key={id ?? ''} id={id} />;
   // A browser does not load a module again that it could not load once.
   if (isLost) return <ProblemView problem={lostConnectionProblem} onRetry={() => location.reload()} />;
-  return (
-    <p class="soft" role="status">
-      {t(commonTexts.loading)}
-    </p>
-  );
+  return <Loading />;
 }
 
-if (!returnFromIssuer()) restore();
+const Loading = () => (
+  <p class="soft" role="status">
+    {t(commonTexts.loading)}
+  </p>
+);
+
+async function openConsole(): Promise<void> {
+  const arrived = arrival.value;
+  restore();
+  restoreRenewal();
+  const isDone = arrived !== undefined && (await returnFromIssuer(arrived));
+  if (!isDone && session.value === undefined && arrived?.fragment.has('token') !== true) askTabs();
+  // Also in a tab that shows the console already.
+  effect(() => {
+    const token = arrival.value?.fragment.get('token');
+    if (token != null) untracked(() => openLink(token));
+  });
+  effect(() => {
+    if (linkFault.value !== undefined && session.peek() !== undefined) announce(t(signInTexts.links[linkFault.value]));
+  });
+}
+
+void openConsole();
 document.documentElement.lang = language.value;
 followLive();
 const root = document.getElementById('console');

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createToken } from '../../src/tools/cli/login/create-token.js';
-import { expectAccessible, inBrowser, watch } from '../support/browser.js';
+import { expectAccessible, inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage, type Opened } from '../support/console.js';
 
 const places = [
@@ -59,41 +58,6 @@ inBrowser('the console', () => {
   );
 
   describe('signing in', () => {
-    test('a link signs in, and its token is gone from the address and the history, and not stored', async () => {
-      const { page, check } = await stage.open(['assent:admin'], '#/subscriptions');
-      await page.waitForSelector('h1:has-text("Subscriptions")');
-      expect(page.url()).not.toContain('token');
-      expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain('eyJ');
-      await page.goBack();
-      expect(page.url()).not.toContain('token');
-      await check();
-    });
-
-    test('a pasted token signs in; what it may not do is not offered; signing out forgets it', async () => {
-      const context = await stage.browser.newContext();
-      const page = await context.newPage();
-      const check = await watch(page, stage.registry.url);
-      await page.goto(`${stage.registry.url}/console`);
-      await expectAccessible(page);
-      await page.getByLabel('Token', { exact: true }).fill('no token');
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.waitForSelector('text=This is not a JWT.');
-      const who = { tenant: 'gemeente', subscriber: 'zaaksysteem', scopes: ['assent:subscribe'], minutes: 5 };
-      await page.getByLabel('Token', { exact: true }).fill(await createToken(who, stage.registry.env));
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.waitForSelector('nav');
-      const menu = await page.locator('nav a').allTextContents();
-      expect(menu).toContain('Subscriptions');
-      expect(menu).not.toContain('Blocks');
-      expect(menu).not.toContain('Audit');
-      await page.getByRole('button', { name: 'Sign out' }).click();
-      await page.waitForSelector('text=Sign in');
-      await page.reload();
-      await page.waitForSelector('text=Sign in');
-      await check();
-      await context.close();
-    });
-
     test('everything is there in Dutch', async () => {
       const { page, check } = await stage.open(['assent:admin'], '#/subscriptions', { language: 'nl' });
       await page.waitForSelector('h1:has-text("Abonnementen")');

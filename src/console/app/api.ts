@@ -1,4 +1,5 @@
 import { createClient, type Problem, type Schemas } from '../../kits/client/index.js';
+import { root } from './route.js';
 import { expire, session } from './session.js';
 import { language } from './text.js';
 
@@ -10,8 +11,7 @@ export type { Problem, Schemas };
  * as `AssentError`, also if the connection is lost. The user decides whether to try again.
  */
 export const api = createClient({
-  // The path of the API is beside the console, whatever a proxy has put in front.
-  url: new URL('.', location.href.split('#')[0]),
+  url: root,
   token: () => session.value?.token,
   language: () => language.value,
   retries: 0,

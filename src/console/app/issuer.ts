@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type * as oauth from 'oauth4webapi';
-import { type Issuer, readToken, session, consoleSettings, signIn } from './session.js';
+import { type Arrival, root } from './route.js';
+import { type Issuer, readToken, renew, session, consoleSettings } from './session.js';
 
 /**
  * Authorization code with PKCE (RFC 7636). The code comes back in the fragment if the issuer can do that, and leaves the
@@ -16,17 +17,21 @@ interface Started {
   place: string;
 }
 
-const stored = 'assent.sign-in';
-const channelName = 'assent.sign-in';
+/** Each registry of an origin has its own. */
+const name = `assent.sign-in ${root.pathname}`;
+const renewalName = `assent.renewal ${root.pathname}`;
 /** Before the token expires. */
 const renewBeforeMs = 60_000;
 
 /** Why the last sign-in failed, as the issuer or the library said it. */
 export const signInFault = signal('');
-/** This window was opened to sign in, and has nothing more to do. */
-export const isHandedOver = signal(false);
+/** A response of the issuer came to this window: `asking` while it is used, `done` when the window that opened it has it. */
+export const handOver = signal<'none' | 'asking' | 'done'>('none');
 
-const redirectUri = new URL('console', new URL('.', location.href.split('#')[0])).href;
+/** A window that another one waits for is taken by it at once. */
+const takenWithinMs = 1_000;
+
+const redirectUri = new URL('console', root).href;
 
 const serverOf = (issuer: Issuer): oauth.AuthorizationServer => ({ ...issuer });
 const clientOf = ({ clientid }: Issuer): oauth.Client => ({ client_id: clientid });
@@ -68,7 +73,7 @@ async function begin(issuer: Issuer): Promise<{ started: Started; url: string }>
 export async function leaveToSignIn(issuer: Issuer): Promise<void> {
   try {
     const { started, url } = await begin(issuer);
-    sessionStorage.setItem(stored, JSON.stringify(started));
+    sessionStorage.setItem(name, JSON.stringify(started));
     location.assign(url);
   } catch (error) {
     signInFault.value = messageOf(error);
@@ -85,11 +90,12 @@ export async function signInBeside(issuer: Issuer): Promise<void> {
   if (begun === undefined) return opened?.close();
   const { started, url } = begun;
   waiting?.close();
-  const channel = new BroadcastChannel(channelName);
+  const channel = new BroadcastChannel(name);
   waiting = channel;
   channel.onmessage = ({ data }) => {
     const parameters = new URLSearchParams(String(data));
     if (parameters.get('state') !== started.state) return;
+    channel.postMessage(takenOf(started.state));
     channel.close();
     void finish(started, parameters);
   };
@@ -97,27 +103,35 @@ export async function signInBeside(issuer: Issuer): Promise<void> {
   opened.location.href = url;
 }
 
-/** A response of an issuer in the address of this page. False if there is none. */
-export function returnFromIssuer(): boolean {
-  const parameters = [location.hash, location.search]
-    .map((text) => new URLSearchParams(text.slice(1)))
-    .find((each) => each.has('state') && (each.has('code') || each.has('error')));
-  if (parameters === undefined) return false;
-  history.replaceState(null, '', `${location.pathname}#/`);
-  const started = JSON.parse(sessionStorage.getItem(stored) ?? 'null') as Started | null;
-  sessionStorage.removeItem(stored);
-  if (started !== null && started.state === parameters.get('state')) {
-    void finish(started, parameters);
+const takenOf = (state: string) => `taken ${state}`;
+
+/**
+ * What came in the address may be a response of an issuer. True if it is the one that this tab waits for. One that
+ * another window waits for is handed over. Any other is dropped, as if the console had been opened without it: any page
+ * can lead here with a response of its own.
+ */
+export async function returnFromIssuer({ fragment, query }: Arrival): Promise<boolean> {
+  const parameters = [fragment, query].find((each) => each.has('state') && (each.has('code') || each.has('error')));
+  const state = parameters?.get('state');
+  if (parameters === undefined || state == null) return false;
+  const started = JSON.parse(sessionStorage.getItem(name) ?? 'null') as Started | null;
+  handOver.value = 'asking';
+  if (started?.state === state) {
+    sessionStorage.removeItem(name);
+    await finish(started, parameters);
+    handOver.value = 'none';
     return true;
   }
-  const channel = new BroadcastChannel(channelName);
-  channel.postMessage(parameters.toString());
-  isHandedOver.value = true;
-  setTimeout(() => {
-    channel.close();
-    close();
-  }, 500);
-  return true;
+  const channel = new BroadcastChannel(name);
+  const isTaken = await new Promise<boolean>((resolve) => {
+    channel.onmessage = ({ data }) => data === takenOf(state) && resolve(true);
+    channel.postMessage(parameters.toString());
+    setTimeout(() => resolve(false), takenWithinMs);
+  });
+  channel.close();
+  handOver.value = isTaken ? 'done' : 'none';
+  if (isTaken) close();
+  return isTaken;
 }
 
 async function finish(started: Started, parameters: URLSearchParams): Promise<void> {
@@ -150,11 +164,51 @@ async function finish(started: Started, parameters: URLSearchParams): Promise<vo
 function use(issuer: Issuer, { access_token: token, refresh_token: refreshToken }: oauth.TokenEndpointResponse): void {
   const found = readToken(token);
   if (found === undefined) throw new Error('The access token is not a JWT.');
-  signIn(found, false);
-  if (refreshToken === undefined) return;
-  const afterMs = Math.max(1_000, Math.min(found.expiresAt - Date.now() - renewBeforeMs, 2 ** 31 - 1));
+  renew(found);
+  renewal = refreshToken === undefined ? undefined : { issuer: issuer.issuer, token, refreshToken };
+  planRenewal();
+}
+
+interface Renewal {
+  issuer: string;
+  /** The access token that it renews. */
+  token: string;
+  refreshToken: string;
+}
+
+/**
+ * It stays in the memory of this page, because a refresh token may be used once: a copy of this tab must not have it. It
+ * is stored only while the page is reloaded.
+ */
+let renewal: Renewal | undefined;
+let renewalTimer: ReturnType<typeof setTimeout> | undefined;
+
+addEventListener('pagehide', () => {
+  const isNeeded = renewal !== undefined && renewal.token === session.value?.token;
+  if (isNeeded) sessionStorage.setItem(renewalName, JSON.stringify(renewal));
+});
+addEventListener('pageshow', () => sessionStorage.removeItem(renewalName));
+
+/** After a reload, for the session that this tab kept. */
+export function restoreRenewal(): void {
+  renewal = (JSON.parse(sessionStorage.getItem(renewalName) ?? 'null') as Renewal | null) ?? undefined;
+  sessionStorage.removeItem(renewalName);
+  planRenewal();
+}
+
+function planRenewal(): void {
+  clearTimeout(renewalTimer);
+  const present = session.value;
+  if (renewal === undefined || present === undefined || renewal.token !== present.token) return;
+  const { issuer: of, refreshToken } = renewal;
+  const issuer = consoleSettings.issuers.find((each) => each.issuer === of);
+  if (issuer === undefined) return;
+  const afterMs = Math.max(1_000, Math.min(present.expiresAt - Date.now() - renewBeforeMs, 2 ** 31 - 1));
   // Not if the user has signed out, or in again, in the meantime.
-  setTimeout(() => session.value?.token === token && void refresh(issuer, refreshToken), afterMs);
+  renewalTimer = setTimeout(
+    () => session.value?.token === present.token && void refresh(issuer, refreshToken),
+    afterMs,
+  );
 }
 
 /** If it fails, the token expires, and the console asks to sign in again. */

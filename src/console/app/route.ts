@@ -1,5 +1,8 @@
 import { signal } from '@preact/signals';
 
+/** Where the registry is, whatever a proxy has put in front: the console and the API are below it. */
+export const root = new URL('.', location.href.split('#')[0]);
+
 /**
  * The place in the console, in the fragment of the address: `#/subscriptions/ID?status=refused`. So the registry serves
  * one page below any path, and its log never has what somebody looked at.
@@ -11,8 +14,30 @@ interface Route {
   query: Readonly<Record<string, string>>;
 }
 
+/** Parameters in the address that are no place: a token of a link, or the response of an issuer. */
+export interface Arrival {
+  fragment: URLSearchParams;
+  query: URLSearchParams;
+}
+
+/** The last one. The address and the history have lost it before anything reads it. */
+export const arrival = signal(takeArrival('#/'));
 export const route = signal<Route>(read());
-addEventListener('hashchange', () => (route.value = read()));
+addEventListener('hashchange', () => {
+  const { page, id, query } = route.value;
+  const arrived = takeArrival(href(page, id, query));
+  if (arrived === undefined) route.value = read();
+  else arrival.value = arrived;
+});
+
+/** Every link can bring parameters, so nothing but a place stays in the address, whether the console knows them or not. */
+function takeArrival(place: string): Arrival | undefined {
+  const { hash, search, pathname } = location;
+  const isPlace = hash === '' || hash.startsWith('#/');
+  if (isPlace && search === '') return undefined;
+  history.replaceState(null, '', pathname + (isPlace ? hash : place));
+  return { fragment: new URLSearchParams(isPlace ? '' : hash.slice(1)), query: new URLSearchParams(search) };
+}
 
 function read(): Route {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
@@ -48,6 +73,6 @@ export function replaceQuery(query: Readonly<Record<string, string | undefined>>
 
 /** Goes to a place, which takes that of the present one in the history. */
 export function replace(address: string): void {
-  history.replaceState(null, '', location.pathname + location.search + address);
+  history.replaceState(null, '', location.pathname + address);
   route.value = read();
 }

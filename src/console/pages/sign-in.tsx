@@ -1,9 +1,22 @@
 import { leaveToSignIn, signInBeside, signInFault } from '../app/issuer.js';
-import { isExpired, readToken, session, consoleSettings, signIn } from '../app/session.js';
+import {
+  consoleSettings,
+  continueSession,
+  isExpired,
+  linkFault,
+  linkOffer,
+  newSharing,
+  otherSessions,
+  readToken,
+  type Session,
+  session,
+  signIn,
+} from '../app/session.js';
 import { t } from '../app/text.js';
 import { signInTexts as texts } from '../texts/common.js';
 import { useState } from 'preact/hooks';
 import { Copyable } from '../ui/value.js';
+import { Dialog } from '../ui/dialog.js';
 import { TextField } from '../ui/form.js';
 
 /** One button for each issuer. With a page behind it, it signs in beside: what was typed stays. */
@@ -48,22 +61,93 @@ export function EndsSoon() {
   );
 }
 
+const Identity = ({ of: { client, tenant } }: { of: Session }) => (
+  <>
+    <bdi>{client}</bdi> · <bdi>{tenant}</bdi>
+  </>
+);
+
+/** A link does not replace a session without a question: any page can lead here with a token of its own. */
+export function LinkQuestion() {
+  const [offered, present] = [linkOffer.value, session.value];
+  if (offered === undefined || present === undefined) return null;
+  const stay = () => void (linkOffer.value = undefined);
+  const change = () => {
+    stay();
+    signIn(offered, newSharing());
+  };
+  return (
+    <Dialog title={t(texts.linkTitle)} onClose={stay}>
+      <p>{t(texts.linkText)}</p>
+      <dl class="facts">
+        {(
+          [
+            [texts.present, present],
+            [texts.offered, offered],
+          ] as const
+        ).map(([name, each]) => (
+          <>
+            <dt key={name.en}>{t(name)}</dt>
+            <dd>
+              <Identity of={each} />
+              <br />
+              <span class="soft">{each.scopes.join(' ')}</span>
+            </dd>
+          </>
+        ))}
+      </dl>
+      <div class="actions">
+        <button type="button" class="first" onClick={stay}>
+          {t(texts.stay)} <bdi>{present.client}</bdi>
+        </button>
+        <button type="button" class="danger" onClick={change}>
+          {t(texts.as)} <bdi>{offered.client}</bdi>
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Sessions of other tabs, if there are several or they answered late. */
+function OtherTabs() {
+  const sessions = otherSessions.value.filter(({ expiresAt }) => expiresAt > Date.now());
+  if (session.value !== undefined || sessions.length === 0) return null;
+  return (
+    <>
+      <p>{t(texts.elsewhere)}</p>
+      <p class="actions">
+        {sessions.map((each) => (
+          <button key={each.token} type="button" class="first" onClick={() => continueSession(each)}>
+            {t(texts.continueAs)} <Identity of={each} />
+          </button>
+        ))}
+      </p>
+    </>
+  );
+}
+
 /** A pasted token. Issuers that the operator configured for the console come before it. */
 export function SignIn() {
   const [text, setText] = useState('');
-  const [isKept, setIsKept] = useState(false);
+  const [isKept, setIsKept] = useState(true);
   const [fault, setFault] = useState('');
   const submit = (event: Event) => {
     event.preventDefault();
     const found = readToken(text);
     if (found === undefined) return setFault(t(texts.malformed));
     if (found.expiresAt <= Date.now()) return setFault(t(texts.past));
-    return signIn(found, isKept);
+    return signIn(found, isKept ? newSharing() : undefined);
   };
   return (
     <section class="sign-in" aria-labelledby="sign-in">
       <h1 id="sign-in">{t(texts.title)}</h1>
       {isExpired.value && <p role="alert">{t(texts.expired)}</p>}
+      {linkFault.value !== undefined && session.value === undefined && (
+        <p class="faults" role="alert">
+          {t(texts.links[linkFault.value])}
+        </p>
+      )}
+      <OtherTabs />
       <Issuers />
       {consoleSettings.issuers.length > 0 && <h2>{t(texts.orToken)}</h2>}
       <form onSubmit={submit}>

@@ -98,10 +98,38 @@ export const signInTexts = {
   },
   token: { en: 'Token', nl: 'Token' },
   tokenHint: {
-    en: 'A JWT access token. It stays in this page, and goes to this registry only.',
-    nl: 'Een JWT-toegangstoken. Het blijft op deze pagina en gaat alleen naar dit register.',
+    en: 'A JWT access token. It goes to this registry only.',
+    nl: 'Een JWT-toegangstoken. Het gaat alleen naar dit register.',
   },
-  keep: { en: 'Keep it until this tab is closed', nl: 'Bewaar het tot dit tabblad wordt gesloten' },
+  keep: {
+    en: 'Keep it when I reload, and in tabs that I open',
+    nl: 'Bewaar het als ik opnieuw laad, en in tabbladen die ik open',
+  },
+  links: {
+    unavailable: {
+      en: 'This registry issues no links that sign in. The link was ignored.',
+      nl: 'Dit register geeft geen links uit waarmee u zich aanmeldt. De link is genegeerd.',
+    },
+    malformed: {
+      en: 'The link is not complete. Nobody was signed in.',
+      nl: 'De link is niet compleet. Niemand is aangemeld.',
+    },
+    past: { en: 'The link has expired. Nobody was signed in.', nl: 'De link is verlopen. Niemand is aangemeld.' },
+  },
+  linkTitle: { en: 'Sign in as someone else?', nl: 'Aanmelden als iemand anders?' },
+  linkText: {
+    en: 'A link wants to sign you in with another account. If you did not print this link yourself, do not use it: what you do would be done as that account.',
+    nl: 'Een link wil u aanmelden met een ander account. Hebt u deze link niet zelf geprint, gebruik hem dan niet: wat u doet, gebeurt dan namens dat account.',
+  },
+  present: { en: 'You are', nl: 'U bent' },
+  offered: { en: 'The link is for', nl: 'De link is voor' },
+  stay: { en: 'Stay signed in as', nl: 'Aangemeld blijven als' },
+  as: { en: 'Sign in as', nl: 'Aanmelden als' },
+  continueAs: { en: 'Continue as', nl: 'Verder als' },
+  elsewhere: {
+    en: 'You are signed in in another tab.',
+    nl: 'U bent aangemeld in een ander tabblad.',
+  },
   submit: { en: 'Sign in', nl: 'Aanmelden' },
   malformed: { en: 'This is not a JWT.', nl: 'Dit is geen JWT.' },
   past: { en: 'This token has expired.', nl: 'Dit token is verlopen.' },
@@ -124,4 +152,4 @@ export const signInTexts = {
     en: 'Your session ends within a minute. Sign in again in a second window: this page stays as it is.',
     nl: 'Uw sessie eindigt binnen een minuut. Meld u opnieuw aan in een tweede venster: deze pagina blijft zoals zij is.',
   },
-} satisfies Record<string, Text>;
+} satisfies Record<string, Text | Record<string, Text>>;

@@ -4,7 +4,15 @@ import type { Action } from '../app/live.js';
 import { ProblemView, FormButtons } from './form.js';
 
 /** A native modal dialog, open as long as it is drawn. Escape closes it, and the focus returns to where it was. */
-function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {

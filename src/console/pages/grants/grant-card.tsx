@@ -104,6 +104,8 @@ function Facts({
   const [open, setOpen] = useState<'revoke' | 'release' | undefined>();
   const close = () => setOpen(undefined);
   const { helduntil, endreason } = grant;
+  // It may be what an admin typed.
+  const endText = Object.hasOwn(texts.endReasons, endreason ?? '') ? texts.endReasons[endreason ?? ''] : undefined;
   const isHeld = helduntil !== undefined && Date.parse(helduntil) > Date.now();
   return (
     <>
@@ -143,11 +145,7 @@ function Facts({
             </>
           )}
         </Fact>
-        <Fact name={t(texts.endReason)}>
-          {endreason !== undefined && texts.endReasons[endreason] !== undefined
-            ? t(texts.endReasons[endreason])
-            : endreason}
-        </Fact>
+        <Fact name={t(texts.endReason)}>{endText === undefined ? endreason : t(endText)}</Fact>
         <Fact name={t(texts.warnings)}>{(grant.warnings ?? []).join(', ')}</Fact>
       </dl>
       {renewal !== undefined && (

@@ -43,17 +43,29 @@ async function readInOrder(
   return { rows: [...coming.rows, ...over.rows], isCut: over.isCut };
 }
 
+/** A choice that is in the address. Another text there chooses nothing. */
+function chosen<T extends string>(name: string, options: readonly T[]): T | undefined {
+  return options.find((each) => each === route.value.query[name]);
+}
+
 /** The grants that the filters leave, which are in the address, in the order of their expiry. */
 export function GrantList({ caption, linkTo }: { caption: string; linkTo: (grant: Grant) => string }) {
-  const { state, basis, origin, host, subscriber, within, renews, held } = route.value.query;
+  const { origin, host, subscriber } = route.value.query;
+  const [state, basis, within, renews, held] = [
+    chosen('state', states),
+    chosen('basis', bases),
+    chosen('within', days),
+    chosen('renews', yesOrNo),
+    chosen('held', yesOrNo),
+  ];
   const [max, setMax] = useState(perPage);
   const list = useResource(
     JSON.stringify([state, basis, origin, host, subscriber, within, renews, held]),
     (signal) => {
       const until = within && new Date(Date.now() + Number(within) * dayMs).toISOString();
       const wanted = {
-        ...(state && { state: state as Grant['state'] }),
-        ...(basis && { basis: basis as Grant['basis'] }),
+        ...(state && { state }),
+        ...(basis && { basis }),
         ...(origin && { origin }),
         ...(host && { host }),
         ...(subscriber && { subscriber }),
@@ -158,7 +170,7 @@ function Choice<T extends string>(props: {
     <SelectField
       label={label}
       none={t(commonTexts.all)}
-      value={route.value.query[name] ?? ''}
+      value={chosen(name, options) ?? ''}
       options={options}
       textOf={text}
       onChange={(value) => setFilter(name, value)}

@@ -194,7 +194,9 @@ function narrow(rows: readonly Row[], typed: Query, asked: Query): readonly Row[
 
 /** Members of the query that this page knows, without empty ones. */
 function askedIn(query: Query): Query {
-  return Object.fromEntries(Object.entries(query).filter(([name, value]) => name in narrowings && value !== ''));
+  return Object.fromEntries(
+    Object.entries(query).filter(([name, value]) => Object.hasOwn(narrowings, name) && value !== ''),
+  );
 }
 
 function SubscriptionList() {
