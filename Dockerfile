@@ -1,5 +1,9 @@
+# The base of all stages: the Node that gets security fixes the longest. To build the same image again later, name it by
+# its digest: --build-arg NODE_IMAGE=node:26-slim@sha256:… (docs/operate/install.md).
+ARG NODE_IMAGE=node:26-slim
+
 # Builds dist/ with everything that development needs.
-FROM node:26-slim AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
@@ -7,21 +11,21 @@ COPY . .
 RUN npm run --silent build
 
 # What runs in production, and nothing else: the Prisma command line and its company count as optional.
-FROM node:26-slim AS dependencies
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 # The bill of materials. `npm sbom --omit=dev` would leave out what development needs as well, pg among it.
 RUN npm pkg delete devDependencies && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
 
-FROM node:26-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 # The API listens on all addresses of the container. Health and metrics stay on its loopback unless
 # ASSENT_OPERATIONS_HOST says otherwise. The data folder is used only by the embedded database and development keys.
 ENV NODE_ENV=production \
     ASSENT_HOST=0.0.0.0 \
     ASSENT_DATA=/data
-RUN install -d -o 1000 -g 1000 -m 700 /data
+RUN install -d -o 1000 -g 1000 -m 700 /data && ln -s /app/dist/tools/cli/assent.js /usr/local/bin/assent
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=dependencies /app/sbom.cdx.json ./
 COPY --from=build /app/dist ./dist
@@ -35,4 +39,5 @@ EXPOSE 3000
 VOLUME /data
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "dist/tools/cli/assent.js", "health", "--reads"]
+# Other commands: docker run --rm -e DATABASE_URL=… assent assent migrate
 CMD ["node", "dist/main.js"]

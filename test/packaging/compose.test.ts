@@ -13,7 +13,7 @@ import { runCommand } from '../support/command.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const { services, configs, volumes } = parse(read('compose.yaml'));
+const { services, configs, volumes } = parse(read('compose.yaml'), { merge: true });
 const proxy = read('.config/haproxy.cfg');
 
 test('compose.yaml starts three equal processes with existing settings', () => {
@@ -34,11 +34,38 @@ test('compose.yaml starts three equal processes with existing settings', () => {
 test('compose.yaml mounts existing files, and only the proxy is reachable from outside', () => {
   expect(configs.proxy.file).toBe('./.config/haproxy.cfg');
   const mounted = Object.values<{ volumes?: string[] }>(services).flatMap((service) => service.volumes ?? []);
-  expect(mounted.map((volume) => volume.split(':')[0]).sort()).toEqual(Object.keys(volumes).sort());
+  const shared = mounted.filter((volume) => !volume.startsWith('/')).map((volume) => volume.split(':')[0]);
+  expect([...new Set(shared)].sort()).toEqual(Object.keys(volumes).sort());
+  // Snapshots of one process are not in the way of another one.
+  expect(services.registry.volumes).toContain('/tmp');
   const published = Object.entries<{ ports?: string[] }>(services).flatMap(([name, { ports = [] }]) =>
     ports.map((port) => [name, port]),
   );
   expect(published).toEqual([['proxy', '127.0.0.1:3000:3000']]);
+});
+
+test('every service of compose.yaml has limits, no privileges, and an image that can be pinned', () => {
+  const all = Object.entries<Record<string, { resources: { limits: object } }>>(services);
+  for (const [name, service] of all) {
+    expect(service['deploy']?.resources.limits).toEqual({ cpus: expect.any(String), memory: expect.any(String) });
+    const image = services[name].image ?? services[name].build.args.NODE_IMAGE;
+    expect(image).toMatch(/^\$\{(?:NODE|POSTGRES|HAPROXY)_IMAGE:-[a-z]+:[\d.]+(?:-\w+)?\}$/);
+  }
+  for (const service of [services.registry, services.notify, services.proxy]) {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+  }
+  const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(read('Dockerfile')) ?? [];
+  expect(services.registry.build.args.NODE_IMAGE).toBe(`\${NODE_IMAGE:-${base}}`);
+  expect(read('Dockerfile').match(/^FROM \S+/gm)).toEqual(Array(3).fill('FROM ${NODE_IMAGE}'));
+});
+
+test('the sender of notices in compose.yaml has a command line that the program takes', async () => {
+  const [program, ...args] = services.notify.command as string[];
+  expect(read('Dockerfile')).toContain(`ln -s /app/dist/tools/cli/assent.js /usr/local/bin/${program}`);
+  const filled = args.map((each) => (each.startsWith('${') ? '' : each));
+  const { code, stderr } = await runCommand(filled);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: '--origin must name the origin of the notices.\n' });
+  expect(services.notify).toMatchObject({ profiles: ['notify'], healthcheck: { disable: true } });
 });
 
 test('the proxy knows every process, and sends only operations that change nothing to read-only processes', () => {

@@ -346,6 +346,13 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   });
 }
 
+/** The database server alone: what migrates needs no issuer and no keys. Throws a SetupError. */
+export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
+  const { url } = readConfig({ DATABASE_URL: env['DATABASE_URL'] }).database;
+  if (url !== undefined) return url;
+  throw new SetupError('DATABASE_URL is required. An embedded database is migrated by its process when it starts.');
+}
+
 function detail(path: readonly PropertyKey[]): string {
   return path.length > 1 ? ` (${path.slice(1).map(String).join('.')})` : '';
 }

@@ -26,6 +26,7 @@ import type { Database } from '../storage/database.js';
 import { awaitMigrations, migrate } from '../storage/migrate.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { openDatabase } from '../storage/open-database.js';
+import { requireRights } from '../storage/rights.js';
 import { createCredentialVault, openDevelopmentKeys } from '../subscriptions/credential-vault.js';
 
 export interface Service {
@@ -80,13 +81,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
 /** A process that follows a replica cannot migrate, and waits until another process has. */
 async function prepare(database: Database, { config, log }: ServiceOptions): Promise<void> {
-  if (config.database.replicaUrl !== undefined) {
+  const readsOnly = config.database.replicaUrl !== undefined;
+  if (readsOnly) {
     const onPending = (pending: string[]) => log.warn({ migrations: pending }, 'waiting for migrations');
-    return awaitMigrations(database, { pollMs: config.pollMs, onPending });
+    await awaitMigrations(database, { pollMs: config.pollMs, onPending });
+  } else {
+    const onWaiting = (migration: string) => log.warn({ migration }, 'waiting for a transaction that locks the table');
+    const applied = await migrate(database, onWaiting);
+    if (applied.length > 0) log.info({ migrations: applied }, 'migrated');
   }
-  const onWaiting = (migration: string) => log.warn({ migration }, 'waiting for a transaction that locks the table');
-  const applied = await migrate(database, onWaiting);
-  if (applied.length > 0) log.info({ migrations: applied }, 'migrated');
+  await requireRights(database, readsOnly);
 }
 
 async function compose(database: Database, { config, log, checkAnswers = false }: ServiceOptions): Promise<Service> {

@@ -4,6 +4,7 @@ import { sleep } from '../../base/until.js';
 import { SetupError } from '../../base/errors.js';
 import { sqlState } from './database-errors.js';
 import type { Database, DatabaseSession } from './database.js';
+import { asOwner } from './rights.js';
 
 /**
  * Applies prisma/migrations in order, each in one transaction. Maintains the same table as `prisma migrate deploy`, so
@@ -33,7 +34,7 @@ export async function readMigrations(): Promise<Migration[]> {
 
 /**
  * Returns the names of the applied migrations. `onWaiting` is called for a migration that waits for another
- * transaction. Throws a SetupError if a migration has changed since it was applied.
+ * transaction. Throws a SetupError, of one line, if this version cannot work with the database.
  */
 export async function migrate(
   database: Database,
@@ -49,6 +50,11 @@ export async function migrate(
   });
   const { pending } = await compareMigrations(database, migrations);
   for (const { name, sql, checksum } of migrations.filter((migration) => pending.includes(migration.name))) {
+    const failed = (error: Error) => {
+      if (error instanceof SetupError || sqlState(error) === undefined) throw error;
+      const advice = /^42(?:P06|P07|710|723)$/.test(sqlState(error) ?? '') ? ` ${otherDatabase}` : '';
+      throw new SetupError(`The migration ${name} was not applied: ${error.message}.${advice}`, { cause: error });
+    };
     await underLock(
       database,
       async ({ query, execute }) => {
@@ -65,10 +71,12 @@ export async function migrate(
         );
       },
       () => onWaiting(name),
-    );
+    ).catch(failed);
   }
   return pending;
 }
+
+const otherDatabase = 'Use an empty database or schema, or the version that made this one.';
 
 /**
  * The statements of a migration. A statement ends at a line that ends with a semicolon; function bodies are between
@@ -100,11 +108,7 @@ export async function awaitMigrations(
 ): Promise<void> {
   const migrations = await readMigrations();
   for (let isReported = false; ; isReported = true) {
-    const { pending } = await compareMigrations(database, migrations).catch((error: unknown) => {
-      const isEmpty = sqlState(error) === '42P01';
-      if (isEmpty) return { pending: migrations.map(({ name }) => name) };
-      throw error;
-    });
+    const { pending } = await compareMigrations(database, migrations);
     if (pending.length === 0) return;
     if (!isReported) onPending(pending);
     await sleep(pollMs);
@@ -143,17 +147,33 @@ interface MigrationNames {
   unknown: string[];
 }
 
-/** SetupError if a migration has changed since it was applied. */
+/**
+ * For a database without the table of migrations, all are pending. SetupError if a migration has changed since it was
+ * applied, or if the database has another history: an unreleased version has made it.
+ */
 export async function compareMigrations(database: Database, migrations: readonly Migration[]): Promise<MigrationNames> {
-  const rows = await database.client.$queryRaw<Array<{ name: string; checksum: string }>>`
-    select migration_name as name, checksum from _prisma_migrations
-    where finished_at is not null and rolled_back_at is null`;
+  const rows = await database
+    .query<{ name: string; checksum: string }>(
+      `select migration_name as name, checksum from _prisma_migrations
+       where finished_at is not null and rolled_back_at is null`,
+    )
+    .catch((error: Error) => {
+      if (sqlState(error) === '42P01') return [];
+      throw sqlState(error) === '42501' ? new SetupError(`${error.message}. ${asOwner}.`) : error;
+    });
   const done = new Map(rows.map(({ name, checksum }) => [name, checksum]));
   const changed = migrations.find(({ name, checksum }) => done.has(name) && done.get(name) !== checksum);
-  if (changed) throw new SetupError(`The migration ${changed.name} is not the one that was applied to this database.`);
+  if (changed) {
+    throw new SetupError(
+      `The migration ${changed.name} is not the one that was applied to this database. ${otherDatabase}`,
+    );
+  }
   const names = migrations.map(({ name }) => name);
-  return {
-    pending: names.filter((name) => !done.has(name)),
-    unknown: [...done.keys()].filter((name) => !names.includes(name)).sort(),
-  };
+  const pending = names.filter((name) => !done.has(name));
+  const unknown = [...done.keys()].filter((name) => !names.includes(name)).sort();
+  if (pending.length > 0 && unknown.length > 0) {
+    const history = `it lacks ${pending.join(', ')} and has ${unknown.join(', ')}`;
+    throw new SetupError(`An unreleased version of Assent made this database: ${history}. ${otherDatabase}`);
+  }
+  return { pending, unknown };
 }

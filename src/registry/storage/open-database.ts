@@ -9,13 +9,16 @@ interface DatabaseSettings {
   /** A standby, which is only read; used instead of `databaseUrl`. */
   replicaUrl?: string | undefined;
   dataFolder: string;
+  /** Changes nothing on a server, not even to create a schema. */
+  readsOnly?: boolean;
   /** Called when the disk of an embedded database is full, so that it is read-only, and when it has space again. */
   onRoom?: OnRoom;
 }
 
 /** SetupError if the database cannot be reached or opened. */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
-  const { databaseUrl, replicaUrl, dataFolder, onRoom = () => undefined } = settings;
-  if (databaseUrl !== undefined) return openServer(databaseUrl, false);
-  return replicaUrl === undefined ? openEmbedded(join(dataFolder, 'database'), onRoom) : openServer(replicaUrl, true);
+  const { databaseUrl, replicaUrl, dataFolder, readsOnly = false, onRoom = () => undefined } = settings;
+  if (databaseUrl !== undefined) return openServer(databaseUrl, 'DATABASE_URL', readsOnly);
+  if (replicaUrl !== undefined) return openServer(replicaUrl, 'DATABASE_REPLICA_URL', true);
+  return openEmbedded(join(dataFolder, 'database'), onRoom);
 }

@@ -13,6 +13,7 @@ import {
   type Transaction,
 } from './database.js';
 import { PrismaClient } from './generated/client.js';
+import { asOwner } from './rights.js';
 import { streamBy } from './stream-rows.js';
 import { WatchedPool } from './watched-pool.js';
 
@@ -28,14 +29,15 @@ const maxConnections = 20;
  * can make it ready again.
  */
 const refusedForMs = 60_000;
+const notAllowed = '42501';
 /** The user lacks a privilege; the server is a standby or read-only. */
-const unmigratable = ['42501', '25006'];
+const unmigratable = [notAllowed, '25006'];
 
-/** SetupError if the server cannot be reached, or its database is unsuitable. */
-export async function openServer(url: string, readsOnly: boolean): Promise<Database> {
-  const unusable = ({ message, code }: Error & { code?: string }) => {
-    const advice = code === protocolViolation ? `. ${withoutPooler}` : '';
-    return new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}${advice}`);
+/** SetupError if the server cannot be reached, or its database is unsuitable. `setting` is what its message names. */
+export async function openServer(url: string, setting: string, readsOnly: boolean): Promise<Database> {
+  const unusable = (error: Error & { code?: string }) => {
+    const advice = { [protocolViolation]: withoutPooler, [notAllowed]: asOwner }[error.code ?? ''];
+    return new SetupError(`${setting}: ${error.message || error.code}${advice === undefined ? '' : `. ${advice}`}`);
   };
   const named = new URL(url).searchParams.get('schema') ?? undefined;
   const settings = [
@@ -76,7 +78,7 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
   const { host, pathname } = new URL(url);
   return {
     kind: 'server',
-    place: `Postgres at ${host}${pathname}${named === undefined ? '' : `, schema ${schema}`}${readsOnly ? ', read only' : ''}`,
+    place: `Postgres at ${host}${pathname}${named === undefined ? '' : `, schema ${schema}`}${setting === 'DATABASE_REPLICA_URL' ? ', read only' : ''}`,
     client,
     sql: sqlOn((text, values) => pool.query(text, values)),
     schema,
@@ -128,12 +130,15 @@ const protocolViolation = '08P01';
 const withoutPooler = 'If a pooler is in between, connect to the server directly';
 
 /**
- * A session without its settings has a different time zone and no limits. In another encoding, a character that the
+ * A session without its settings has a different time zone and no limits. Migrations need Postgres 15. In another encoding, a character that the
  * database cannot store would cause an internal error whenever a client sends it.
  */
 const refuseUnfit = `do $block$ begin
   if current_setting('assent.settings', true) is distinct from 'kept' then
     raise 'the settings of the session were lost on the way. ${withoutPooler}';
+  end if;
+  if current_setting('server_version_num')::int < 150000 then
+    raise 'the server is Postgres %, but must be 15 or later', current_setting('server_version');
   end if;
   if current_setting('server_encoding') not in ('UTF8', 'SQL_ASCII') then
     raise 'the encoding of the database is %, but must be UTF8', current_setting('server_encoding');

@@ -187,8 +187,38 @@ export const commands: Commands = {
     async run({ reads, seconds }, _, io) {
       const timeout = Number(seconds);
       if (!(timeout > 0 && timeout <= 3_600)) throw new UsageError('--seconds must be a number, up to 3600.');
-      const { checkHealth } = await import('./health.js');
+      const { checkHealth } = await import('./operate/health.js');
       return checkHealth({ path: reads === true ? '/readyz/reads' : '/readyz', timeoutMs: timeout * 1_000 }, io);
+    },
+  },
+  migrate: {
+    group: 'Operators',
+    summary: 'Applies the migrations that the database lacks.',
+    usage: `  migrate [--check]
+      Applies the migrations that the database of DATABASE_URL lacks, and prints their names. Use the URL of the user who
+      owns the tables. Needs no other setting, and downloads nothing. Commands that run at the same time wait for one
+      another. --check changes nothing and prints what is pending.
+      Exit codes: 0 nothing is pending any more; 1 migrations are pending (--check), or cannot be applied; 2 wrong usage;
+      3 the database does not respond, or refuses the user.
+`,
+    options: { check: flag },
+    async run({ check }, _, io) {
+      const { runMigrate } = await import('./operate/migrate.js');
+      return runMigrate({ isCheck: check === true }, io);
+    },
+  },
+  doctor: {
+    group: 'Operators',
+    summary: 'Checks the settings, the database and the issuers, without serving.',
+    usage: `  doctor
+      Checks what a process needs before it serves, with the settings that the process has: the settings themselves; the
+      database, its migrations and the rights of its user; and whether the keys of the issuers can be fetched. Changes
+      nothing, and may run beside a process. Exit codes: 0 a process can start and work; 1 it cannot, and a line says why.
+`,
+    options: {},
+    async run(_, __, io) {
+      const { runDoctor } = await import('./operate/doctor.js');
+      return runDoctor(io);
     },
   },
   ...resourceCommands,

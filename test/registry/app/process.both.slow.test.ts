@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { freePort } from '../../support/postgres.mjs';
 import { startProgram, startRegistryProcess, untilReady, type Program } from '../../support/process.js';
 import { until } from '../../support/until.js';
@@ -159,8 +160,21 @@ onServer('a user who may only read and write rows is enough for a database that 
     revoke create on schema public from public;
     grant select, insert, update, delete on all tables in schema public to rows_only`);
   url.username = 'rows_only';
+  const program = run('main.js', { ...env, DATABASE_URL: url.href });
+  expect([await program.ended, program.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^The database user rows_only lacks rights: usage on change_position_seq\. [^\n]*\n$/),
+  ]);
+  await owner.query('grant usage on all sequences in schema public to rows_only');
   const registry = remembered(await startRegistryProcess({ env: { ...env, DATABASE_URL: url.href } }));
   await untilReady(registry.operationsUrl);
+  const token = await createToken({ tenant: 't', subscriber: 's', scopes: ['assent:admin'], minutes: 1 }, env);
+  const created = await fetch(`${registry.url}/v1/origins`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: '{"name":"sender.example.com"}',
+  });
+  expect(created.status).toBe(201);
   registry.child.kill('SIGTERM');
   const code = await registry.ended;
   await owner.query('drop owned by rows_only; drop role rows_only');

@@ -141,7 +141,7 @@ test('a service does not start if one of its migrations differs from the applied
   await database.close();
   const env = { ASSENT_DATA: folder, ...(copy.url === undefined ? {} : { DATABASE_URL: copy.url }) };
   const started = createService({ config: readConfig(env), log: createLog('silent') });
-  await expect(started).rejects.toThrow(/^The migration \d+_\w+ is not the one that was applied to this database\.$/);
+  await expect(started).rejects.toThrow(/^The migration \d+_\w+ is not the one that was applied to this database\. /);
   database = await open();
 });
 

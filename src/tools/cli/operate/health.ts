@@ -1,5 +1,5 @@
-import { readConfig } from '../../registry/app/config.js';
-import type { Io } from './command.js';
+import { readConfig } from '../../../registry/app/config.js';
+import type { Io } from '../command.js';
 
 /** Resolves to the exit code of `assent health`. */
 export async function checkHealth(

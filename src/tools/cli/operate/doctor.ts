@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig, type Config } from '../../../registry/app/config.js';
+import { compareMigrations, readMigrations } from '../../../registry/storage/migrate.js';
+import { openDatabase } from '../../../registry/storage/open-database.js';
+import type { Database } from '../../../registry/storage/database.js';
+import { requireRights } from '../../../registry/storage/rights.js';
+import { fetchJson } from '../../../registry/tokens/fetch-json.js';
+import type { Io } from '../command.js';
+
+const fetchMs = 3_000;
+
+/**
+ * Checks everything that a process needs before it serves, and changes nothing. Prints a line for each check. Resolves to
+ * the exit code of `assent doctor`: 1 if a process would not start, or could not do its work.
+ */
+export async function runDoctor({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Promise<number> {
+  let isWell = true;
+  /** A check returns what it found, as a sentence, and throws an Error for people. */
+  async function check<T>(name: string, look: () => T | Promise<T>, say: (found: T) => string): Promise<T | undefined> {
+    const line = (mark: string, text: string) =>
+      void stdout.write(`${mark.padEnd(5)} ${name.padEnd(13)} ${text.replaceAll('\n', '\n' + ' '.repeat(20))}\n`);
+    try {
+      const found = await look();
+      line('ok', say(found));
+      return found;
+    } catch (error) {
+      isWell = false;
+      line('FAIL', (error as Error).message);
+      return undefined;
+    }
+  }
+  const config = await check(
+    'configuration',
+    () => readConfig(env),
+    ({ production }) => (production ? 'For production.' : 'For development.'),
+  );
+  if (config === undefined) return 1;
+  await checkDatabase(config, check);
+  for (const { issuer, jwks } of config.tokens.issuers) {
+    await check(
+      'issuer',
+      () => countKeys(issuer, jwks),
+      (count) => `${issuer} has ${count} key${count === 1 ? '' : 's'}.`,
+    );
+  }
+  return isWell ? 0 : 1;
+}
+
+type Check = <T>(name: string, look: () => T | Promise<T>, say: (found: T) => string) => Promise<T | undefined>;
+
+async function checkDatabase({ database: { url, replicaUrl }, dataFolder }: Config, check: Check): Promise<void> {
+  if (url === undefined && replicaUrl === undefined) {
+    const folder = join(dataFolder, 'database');
+    await check(
+      'database',
+      () => existsSync(folder),
+      (exists) => `Embedded, in ${folder}${exists ? '' : ', which the first start creates'}.`,
+    );
+    return;
+  }
+  const open = () => openDatabase({ databaseUrl: url, replicaUrl, dataFolder, readsOnly: true });
+  const database = await check('database', open, ({ place }) => `${place}.`);
+  if (database === undefined) return;
+  try {
+    const names = await check('migrations', () => findPending(database), sayMigrations);
+    // A database without its tables has no rights to check.
+    if (names?.pending.length === 0) {
+      await check(
+        'rights',
+        () => requireRights(database, replicaUrl !== undefined),
+        () => 'The database user has all that it needs.',
+      );
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+type Names = Awaited<ReturnType<typeof compareMigrations>>;
+
+/** Throws an Error if this user cannot apply what is pending. */
+async function findPending(database: Database): Promise<Names> {
+  const names = await compareMigrations(database, await readMigrations());
+  const [may] = await database.query<{ create: boolean }>(
+    `select has_schema_privilege(current_schema(), 'CREATE') as create`,
+  );
+  if (names.pending.length > 0 && may?.create !== true) {
+    throw new Error(`Pending: ${names.pending.join(', ')}. Run "assent migrate" as the user who owns the tables.`);
+  }
+  return names;
+}
+
+function sayMigrations({ pending, unknown }: Names): string {
+  if (pending.length > 0) return `Pending: ${pending.join(', ')}. The next start applies them.`;
+  return unknown.length > 0 ? `A newer version has applied ${unknown.join(', ')}.` : 'All are applied.';
+}
+
+async function countKeys(issuer: string, jwks: string): Promise<number> {
+  const document = await fetchJson(jwks, fetchMs, 'application/jwk-set+json, application/json').catch(
+    (error: Error) => {
+      throw new Error(`${issuer}: the keys at ${jwks} cannot be fetched: ${error.message}`);
+    },
+  );
+  const { keys } = document as { keys?: unknown };
+  if (!Array.isArray(keys) || keys.length === 0) throw new Error(`${issuer}: there are no keys at ${jwks}.`);
+  return keys.length;
+}
