@@ -21,6 +21,7 @@ import type { Verdict } from './verdicts.js';
  *                                          for a renewal, any response that is neither consent nor a clear refusal
  *   asking -> waiting | granted | refused | retired | unreachable
  *   waiting -> refused                     the callback expired, or the next renewal replaced this one
+ *   waiting -> due                         the callback expired under a block
  *   any but cancelled and granted -> granted    the callback, before, during or after the response
  *   any but cancelled and granted -> refused    the owner, on the page of the callback
  *   due | asking | waiting -> cancelled

@@ -1,5 +1,5 @@
 import type { Context } from '../context.js';
-import { blockedError, findBlocks } from '../blocks/find-blocks.js';
+import { askedAddressOf, blockedError, findBlocks } from '../blocks/find-blocks.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
@@ -9,6 +9,8 @@ import { timeOf } from '../../base/formats/timestamp.js';
 import { findOrigin } from '../origins/store.js';
 import { claimKey } from '../storage/idempotency.js';
 import type { Transaction } from '../storage/database.js';
+import { Prisma } from '../storage/generated/client.js';
+import { recordsetOfPairs } from '../storage/rows.js';
 import { isPlace } from '../storage/search.js';
 import { grantTexts } from '../../base/texts/grants.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
@@ -118,10 +120,14 @@ async function recordAgreement(
   // A handshake that started during the revocation may still be open.
   if ((await findGrantOf(sql, { origin, sink }))?.state === 'revoked')
     await context.cascades.closeHandshakes(sql, { tenant, origin, sink });
+  const pair = recordsetOfPairs([{ tenant, origin, sink }]);
+  const [asked] = await sql.$queryRaw<Array<{ address: string | null }>>`
+    select ${askedAddressOf(Prisma.sql`p`)} as address from ${pair} p`;
   const grant = await putGrant(tx, actorOf(call), {
     tenant,
     origin,
     sink,
+    address: asked?.address ?? undefined,
     basis: 'agreement',
     allowedOrigin: undefined,
     allowedRate: allowedrate,

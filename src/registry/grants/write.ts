@@ -18,6 +18,8 @@ export interface Consent extends Pair {
   requestedRate: number | undefined;
   warnings: readonly string[];
   handshake: string | undefined;
+  /** Where the webhook is; by default where this handshake met it. */
+  address?: string | undefined;
   reference: string | undefined;
   /** How long it is valid: seconds from now by the database's clock, or an instant. */
   lease: { seconds: number } | { until: Date };
@@ -59,10 +61,10 @@ export async function putGrants(
       reference, recordedby, now(), over, now() + make_interval(secs => renewafter),
       over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int)), address
     from (
-      select c.*, asked.remoteaddress as address, greatest(until, now() + make_interval(secs => leaseseconds)) as over
+      select c.*, coalesce(asked.remoteaddress, knownaddress) as address, greatest(until, now() + make_interval(secs => leaseseconds)) as over
       from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
       basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
-        reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int)
+        reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int, knownaddress text)
       left join asked on asked.handshake = c.handshake
     ) c
     order by origin collate "C", sink collate "C"
@@ -115,6 +117,25 @@ export async function putGrant(tx: Transaction, actor: Actor, consent: Consent):
   return (await putGrants(tx, [{ actor, consent }])).get(keyOfPair(consent));
 }
 
+/** Stores where the webhook was when a handshake granted; a block of its network stops it from now on. */
+export async function learnAddresses(
+  tx: Transaction,
+  asked: ReadonlyArray<{ origin: string; sink: string; handshake: string; address: string }>,
+): Promise<void> {
+  if (asked.length === 0) return;
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
+    with unknown as materialized (
+      select g.origin, g.sink, a.address from ${recordset('grant', asked)} a
+      join "grant" g on g.origin = a.origin and g.sink = a.sink and g.handshake = a.handshake
+      where g.address is distinct from a.address
+      order by g.origin collate "C", g.sink collate "C" for update of g
+    )
+    update "grant" g set address = u.address from unknown u where g.origin = u.origin and g.sink = u.sink returning g.*`;
+  for (const { tenant, origin, sink, state } of rows) {
+    if (state === 'live') tx.change({ kind: 'grant.live', tenant, origin, sink });
+  }
+}
+
 function columnsOf(actor: Actor, consent: Consent) {
   const { origin, sink, tenant, basis, warnings, handshake, reference, lease } = consent;
   const seconds = 'seconds' in lease ? lease.seconds : undefined;
@@ -131,6 +152,7 @@ function columnsOf(actor: Actor, consent: Consent) {
     allowedrate: formatRate(consent.allowedRate),
     requestedrate: consent.requestedRate,
     recordedby: actor.name,
+    knownaddress: consent.address,
     until: 'until' in lease ? lease.until : undefined,
     leaseseconds: seconds,
     // An agreement has its own expiry and is not renewed by a handshake.

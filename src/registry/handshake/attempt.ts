@@ -33,6 +33,11 @@ export function prepareAttempt(
   };
 }
 
+/** Where the webhook is; undefined if there was no connection. */
+export function addressIn(reply: FinalReply): string | undefined {
+  return 'remoteAddress' in reply ? reply.remoteAddress || undefined : undefined;
+}
+
 /** What is kept of a response, as columns. */
 export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgement: Judgement) {
   const told = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
@@ -43,7 +48,7 @@ export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgemen
     warnings: judgement.kind === 'granted' ? judgement.warnings : [],
     status: reply.kind === 'answered' ? reply.status : null,
     answerheaders: reply.kind === 'answered' ? withoutKey(offeredKey(attempt), told).map((line) => clip(line)) : null,
-    remoteaddress: 'remoteAddress' in reply ? (reply.remoteAddress ?? null) : null,
+    remoteaddress: addressIn(reply) ?? null,
     timing: reply.timing,
   };
 }

@@ -1,4 +1,4 @@
-import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
+import { blockedError, findBlocks, findUnseenNetwork, type BlockTarget } from '../blocks/find-blocks.js';
 import { endGrants, putGrant } from '../grants/write.js';
 import type { RejectedCallback, RejectionReason } from '../../consent/handshake.js';
 import { storedRate, type Rate } from '../../consent/rate.js';
@@ -136,7 +136,8 @@ export class Callbacks {
       await keepRejected(tx, actor, called, request, consent.reason);
       return (await refusalBefore(sql, called)) ?? consent;
     }
-    const [block] = await findBlocks(sql, [await blockTargetOf(sql, called)]);
+    const [known] = await findBlocks(sql, [await blockTargetOf(sql, called)]);
+    const block = known ?? (await findUnseenNetwork(sql, called));
     if (block !== undefined && called.state !== 'granted') {
       await keepRejected(tx, actor, called, request, 'blocked');
       return { reason: 'blocked', error: blockedError(block) };

@@ -1,19 +1,19 @@
-import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
+import { addressOf, isBlockedHandshake } from '../blocks/find-blocks.js';
 import { keyOfPair, type Grant } from '../../consent/grant.js';
 import { grantMembers } from '../grants/columns.js';
-import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '../grants/write.js';
+import { endGrants, learnAddresses, lockPairs, putGrants, renewUnreached, type Consent } from '../grants/write.js';
 import type { Origin } from '../../consent/origin.js';
 import { originOf } from '../origins/columns.js';
 import { createBatcher } from '../storage/batch.js';
 import { type Database, type Sql, service, type Transaction } from '../storage/database.js';
-import { recordsetOfPairs, updateRows } from '../storage/rows.js';
+import { recordset, recordsetOfPairs, updateRows } from '../storage/rows.js';
 import {
   Prisma,
   type grant as GrantRow,
   type handshake as HandshakeRow,
   type origin as OriginRow,
 } from '../storage/generated/client.js';
-import { answerColumns } from './attempt.js';
+import { addressIn, answerColumns } from './attempt.js';
 import { supersedeFailures } from './close.js';
 import { recordCooldowns } from './cooldown.js';
 import { openLanes } from './lane.js';
@@ -39,7 +39,7 @@ interface AttemptReply extends Begun {
 /** `origin` is undefined if it was removed. */
 type JudgedReply = AttemptReply & Pick<JudgedAttempt, 'judgement'> & { origin: Origin | undefined };
 
-type PlannedMove = JudgedAttempt & { move: Move };
+type PlannedMove = JudgedAttempt & { reply: FinalReply; move: Move };
 
 /** In one transaction. */
 const maxBatch = 200;
@@ -77,6 +77,14 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
     await recordCooldowns(sql, cooldowns, now);
     const moved = planned.filter(({ claim }) => isOurs.has(claim.id));
     const ends = await settleGrants(tx, moved);
+    // A callback that granted before this response did not know where the webhook is.
+    await learnAddresses(
+      tx,
+      planned.flatMap(({ claim: { id, origin, sink }, reply }) => {
+        const address = addressIn(reply);
+        return isOurs.has(id) || address === undefined ? [] : [{ origin, sink, handshake: id, address }];
+      }),
+    );
     for (const { claim } of moved) {
       const { state, verdict } = ends.get(claim.id) as Move;
       if (isOpenState(state)) continue;
@@ -189,7 +197,7 @@ async function judgedWith(
   sql: Sql,
   judged: readonly JudgedReply[],
   { hasBlocks }: Facts,
-): Promise<Array<JudgedAttempt & { origin: Origin }>> {
+): Promise<Array<JudgedAttempt & { reply: FinalReply }>> {
   const without = judged.filter(({ judgement: { kind } }) => kind !== 'granted' && kind !== 'retired');
   const attempts = await readAttempts(sql, without);
   const grants = await readRenewed(sql, without);
@@ -203,12 +211,13 @@ async function judgedWith(
   });
 }
 
-/** The handshakes that a block stops, although they were sent. */
+/** The handshakes that a block stops, although they were sent. A network is compared with the address that responded. */
 async function readBlocked(sql: Sql, judged: readonly JudgedReply[]): Promise<Set<string>> {
+  const asked = judged.map(({ claim, reply }) => ({ handshake: claim.id, remoteaddress: addressIn(reply) }));
+  const row = Prisma.sql`h`;
   const rows = await sql.$queryRaw<Array<{ id: string }>>`
-    select h.id from handshake h
-    where h.id = any (${judged.map(({ claim }) => claim.id)}::uuid[]) and (${isBlockedPair(Prisma.sql`h`)}
-      or coalesce((select ${isBlockedSubscriber(Prisma.sql`s`)} from subscription s where s.id = h.subscription), false))`;
+    select h.id from ${recordset('attempt', asked)} r join handshake h on h.id = r.handshake
+    where ${isBlockedHandshake(row, Prisma.sql`coalesce(r.remoteaddress, ${addressOf(row)})`)}`;
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -1,19 +1,34 @@
-import type { handshake as HandshakeRow } from '../storage/generated/client.js';
+import { askedAddressOf, isBlockedHandshake } from '../blocks/find-blocks.js';
+import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { service, type Transaction } from '../storage/database.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
 // What time alone does to handshakes. Each step is safe in several processes at once, and returns how many it wrote, at
 // most `maxRows`.
 
-/** waiting -> refused. */
+/**
+ * waiting -> refused: the callback expired. Under a block nobody could call it, so the webhook is asked again once the block
+ * is lifted, unless something else was asked since: waiting -> due.
+ */
 export async function refuseUncalled(tx: Transaction, maxRows: number): Promise<number> {
+  const row = Prisma.sql`h`;
   const rows = await tx.sql.$queryRaw<HandshakeRow[]>`
-    update handshake set state = 'refused', verdict = 'callback_expired', waitinguntil = null, finishedat = now()
-    where id in (
-      select id from handshake where state = 'waiting' and waitinguntil <= now()
-      order by waitinguntil limit ${maxRows} for update skip locked)
-    returning *`;
-  recordRefusals(tx, rows);
+    with over as materialized (
+      select h.id, exists (select from block) and ${isBlockedHandshake(row, askedAddressOf(row))} and not exists (
+        select from handshake later where later.origin = h.origin and later.sink = h.sink and later.id > h.id
+          and later.subscription is not distinct from h.subscription) as isblocked
+      from handshake h where h.state = 'waiting' and h.waitinguntil <= now()
+      order by h.waitinguntil limit ${maxRows} for update of h skip locked
+    )
+    update handshake t set waitinguntil = null, state = case when isblocked then 'due' else 'refused' end,
+      verdict = case when isblocked then 'blocked' else 'callback_expired' end,
+      dueat = case when isblocked then null else t.dueat end, finishedat = case when isblocked then null else now() end
+    from over where t.id = over.id
+    returning t.*`;
+  recordRefusals(
+    tx,
+    rows.filter(({ state }) => state === 'refused'),
+  );
   return rows.length;
 }
 

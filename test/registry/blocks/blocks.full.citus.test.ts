@@ -190,22 +190,6 @@ test('a blocked network is not connected to, even by a name that was never asked
   expect(await tenant.read(id)).toMatchObject({ status: 'active' });
 });
 
-test('a response that arrives under a block grants nothing, and the webhook is asked again after it', async () => {
-  let isBlocked: { id: string } | undefined;
-  registry.receiver.on(`/${host}`, async (_request, response) => {
-    isBlocked ??= await block({ kind: 'sink', value: sink });
-    response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' }).end();
-  });
-  const { id } = await register();
-  expect(await tenant.grant(sink)).toBeUndefined();
-  expect(await tenant.read(id)).toMatchObject({ status: 'blocked' });
-  await lift(isBlocked!);
-  await registry.service.sweep();
-  await drain();
-  expect(await tenant.read(id)).toMatchObject({ status: 'active' });
-  expect(asked()).toBe(2);
-});
-
 test('a callback under a block gets a 403, grants nothing, and the same URL works after it', async () => {
   const { id, sink: target, callback } = await offer(registry, tenant, `/${host}`);
   const url = callback.slice('https://assent.test'.length);
