@@ -1,17 +1,32 @@
 import { constants } from 'node:os';
-import { resolve } from 'node:path';
 import { readConfig } from './registry/app/config.js';
 import { SetupError } from './base/errors.js';
 import { createLog } from './registry/http/log.js';
 import { createStartingApp } from './registry/probes/probes.js';
 import { closeServer, serve } from './registry/http/server.js';
 import { createService } from './registry/app/service.js';
+import { developmentCommands } from './registry/tokens/development-registry.js';
+import { version } from './base/version.js';
 
-/** What `assent console` makes a link for, if it is given no URL. */
-const usualUrl = 'http://127.0.0.1:3000';
+const usage = `Usage: node dist/main.js
+
+Serves the registry. It takes no arguments: settings are variables of the environment (docs/operate/configuration.md),
+such as ASSENT_PORT=4000. "npx assent --help" lists the commands.
+`;
+
+/** Writes what was asked for instead of a registry, and returns the exit code; undefined if nothing was. */
+function answerArguments([argument]: readonly string[]): number | undefined {
+  if (argument === undefined) return undefined;
+  const known: Record<string, string> = { '--help': usage, '-h': usage, '--version': `${version}\n` };
+  const text = Object.hasOwn(known, argument) ? known[argument] : undefined;
+  (text === undefined ? process.stderr : process.stdout).write(text ?? `Unknown argument: ${argument}\n\n${usage}`);
+  return text === undefined ? 2 : 0;
+}
 
 /** The process: reads the configuration, creates the service, starts it, and stops it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
+  const code = answerArguments(process.argv.slice(2));
+  if (code !== undefined) return void (process.exitCode = code);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   // Until there is something to stop. The first process of a container ignores a signal without a listener.
@@ -46,6 +61,7 @@ async function main(): Promise<void> {
     );
   };
 
+  const commands = developmentCommands(config.dataFolder, url);
   const lines = {
     'Start page': `${url}/`,
     Console: `${url}/console`,
@@ -53,8 +69,10 @@ async function main(): Promise<void> {
     Metrics: `${operationsUrl}/metrics`,
     Data: service.database.place,
     ...(config.tokens.developmentIssuer && {
-      'Sign in': `${dataOf(config)}npx assent console${url === usualUrl ? '' : ` --url ${url}`}`,
-      'Get a token': `${dataOf(config)}npx assent token --scope assent:admin`,
+      'Sign in': commands.console,
+      'Get a token': `${commands.token} --scope assent:admin`,
+    }),
+    ...(!config.production && {
       Next: 'docs/quickstart.md; or stop this with Ctrl-C and see it work: npm run try',
     }),
     ...(config.publicUrl === undefined &&
@@ -64,11 +82,6 @@ async function main(): Promise<void> {
   };
   const text = Object.entries(lines).map(([name, value]) => `  ${name.padEnd(12)} ${value}\n`);
   process.stderr.write(`Assent listens on ${url}\n${text.join('')}`);
-}
-
-/** What the command needs to find the key, if the data folder is not the default one. */
-function dataOf({ dataFolder }: { dataFolder: string }): string {
-  return dataFolder === resolve('.assent') ? '' : `ASSENT_DATA=${dataFolder} `;
 }
 
 main().catch((error: unknown) => {

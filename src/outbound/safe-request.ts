@@ -7,7 +7,7 @@ import { createAddressRules } from './address.js';
 import { createConnect, type Admit, type ConnectSettings, type NotConnected } from './connect.js';
 import { openConnection, type AnswerHead, type AnswerLimits, type WireRequest } from './connection.js';
 import { withinDeadline, type Timing, type NoResponse } from './progress.js';
-import { parseSink } from './sink.js';
+import { parseSink, type SinkPort } from './sink.js';
 import { textIn } from '../base/texts/text.js';
 
 /** A response. `headers` are those of the final one: raw, in order, with duplicates. */
@@ -34,7 +34,7 @@ export type SafeRequest = (request: OutboundRequest) => Promise<RequestResult>;
 
 export interface SafeRequestSettings
   extends ConnectSettings, Pick<AnswerLimits, 'maxHeaderBytes' | 'maxInformational'> {
-  ports: readonly number[];
+  ports: readonly SinkPort[];
   /** Host and port of the registry itself, as `authorityOf` writes them. */
   ownAuthorities: readonly string[];
   userAgent: string;

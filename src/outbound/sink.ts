@@ -16,9 +16,13 @@ export interface Sink {
   port: number;
 }
 
+/** Every port of the machine itself: of `localhost` and addresses of loopback, if their networks are allowed. */
+export const everyLocalPort = 'localhost:*';
+export type SinkPort = number | typeof everyLocalPort;
+
 export interface SinkRules {
   addresses: AddressRules;
-  ports: readonly number[];
+  ports: readonly SinkPort[];
   /** Host and port of the registry itself, as `authorityOf` writes them. */
   ownAuthorities: readonly string[];
 }
@@ -48,7 +52,7 @@ export function parseSink(raw: string, rules: SinkRules): ParsedSink {
   if (url.href !== raw) return notCanonical(url);
 
   const port = portOf(url);
-  if (!rules.ports.includes(port)) {
+  if (!rules.ports.includes(port) && !(rules.ports.includes(everyLocalPort) && isLocal(bare(url.hostname)))) {
     return fault('port_not_allowed', sinkTexts.portNotAllowed(rules.ports));
   }
   return { ok: true, sink: { uri: raw, host: bare(url.hostname), port } };
@@ -114,6 +118,9 @@ function faultOfHost(url: URL, { addresses, ownAuthorities }: SinkRules): SinkFa
   }
   return faultOfEnding(hostname, ending, addresses);
 }
+
+const isLocal = (host: string): boolean =>
+  isIP(host) === 0 ? lastLabel(host) === 'localhost' : /^(127\.|::1$)/.test(host);
 
 /** Names that never exist in DNS: RFC 6761 (section 6.4), RFC 7686 and RFC 9476. */
 const unresolvable: ReadonlySet<string> = new Set(['invalid', 'onion', 'alt']);

@@ -35,6 +35,19 @@ describe('accepted sinks', () => {
   test('the configured ports replace the default ones', () => {
     expect(ruleOf('https://example.com:9443/', { ...rules, ports: [9443] })).toBe('accepted');
     expect(ruleOf('https://example.com/', { ...rules, ports: [9443] })).toBe('port_not_allowed');
+    // Of the machine itself, if its networks are allowed at all.
+    const local = {
+      ...rules,
+      addresses: createAddressRules({ allowedNetworks: ['127.0.0.0/8', '10.0.0.0/8', '::1/128'], deniedNetworks: [] }),
+      ports: [443, 'localhost:*'] as const,
+    };
+    for (const host of ['localhost', 'app.localhost', '127.0.0.1', '[::1]']) {
+      expect([host, ruleOf(`https://${host}:4000/`, local)]).toEqual([host, 'accepted']);
+    }
+    for (const host of ['example.com', 'localhost.example.com', '10.0.0.1']) {
+      expect([host, ruleOf(`https://${host}:4000/`, local)]).toEqual([host, 'port_not_allowed']);
+    }
+    expect(ruleOf('https://localhost:4000/', { ...rules, ports: [443, 'localhost:*'] })).toBe('single_label');
   });
 });
 

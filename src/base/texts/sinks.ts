@@ -71,9 +71,9 @@ export const sinkTexts = {
     en: 'This is the name of an internal or test network. It is accepted only if the operator allows that network (ASSENT_ALLOWED_NETWORKS).',
     nl: 'Dit is de naam van een intern netwerk of testnetwerk. Die mag alleen als de systeembeheerder dat netwerk toestaat (ASSENT_ALLOWED_NETWORKS).',
   },
-  portNotAllowed: (ports: readonly number[]): Text => ({
-    en: `The port must be one of: ${ports.join(', ')}.`,
-    nl: `De poort moet een van deze zijn: ${ports.join(', ')}.`,
+  portNotAllowed: (ports: ReadonlyArray<number | string>): Text => ({
+    en: `The port must be one of: ${ports.join(', ')}. The operator can allow more: ASSENT_SINK_PORTS.`,
+    nl: `De poort moet een van deze zijn: ${ports.join(', ')}. De systeembeheerder kan er meer toestaan: ASSENT_SINK_PORTS.`,
   }),
   notCanonical: (href: string): Text => ({
     en: `Write the sink in canonical form: "${href}".`,

@@ -4,7 +4,7 @@ import { openConnection, type AnswerLimits, type Connection } from '../../outbou
 import { RequestFailure } from '../../outbound/failure.js';
 import { withinDeadline, type Progress, type Timing, type NoResponse } from '../../outbound/progress.js';
 import type { FinalResponse, SinkBlocked } from '../../outbound/safe-request.js';
-import { parseSink, type ParsedSink, type Sink } from '../../outbound/sink.js';
+import { parseSink, type ParsedSink, type Sink, type SinkPort } from '../../outbound/sink.js';
 import { textIn } from '../../base/texts/text.js';
 
 /** Named like the settings of the registry (`ASSENT_ALLOWED_NETWORKS` is `allowedNetworks`), with the same defaults. */
@@ -14,7 +14,7 @@ export interface GuardSettings {
   /** CIDR. Networks that are never reached; wins over what is allowed. Empty if absent. */
   deniedNetworks?: readonly string[] | undefined;
   /** Ports that a URL may have: 443 and 8443 if absent. */
-  sinkPorts?: readonly number[] | undefined;
+  sinkPorts?: readonly SinkPort[] | undefined;
   /** PEM of a certificate authority that is trusted in addition to the default ones. */
   sinkCa?: string | undefined;
   /** Name servers as `address` or `address:port`; the servers of the system if absent or empty. */

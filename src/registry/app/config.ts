@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { SetupError } from '../../base/errors.js';
 import { acceptedAlgorithms, isName } from '../tokens/authenticate.js';
 import { createAddressRules } from '../../outbound/address.js';
+import { everyLocalPort } from '../../outbound/sink.js';
 import { limits } from '../../base/limits.js';
 import { usualBudget } from '../../matching/match/work.js';
 
@@ -35,6 +36,13 @@ const network = z.string().refine((value) => {
     return false;
   }
 }, 'must be networks like 10.0.0.0/8 or fd00::/8');
+const sinkPort = z
+  .string()
+  .refine(
+    (value) => value === everyLocalPort || whole(1, 65_535).safeParse(value).success,
+    `must be ${everyLocalPort} or a whole number from 1 to 65535`,
+  )
+  .transform((value) => (value === everyLocalPort ? value : Number(value)));
 /** An invalid port would crash the process inside c-ares. */
 const dnsServer = z.string().refine((value) => {
   const [, v6, v4 = v6, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(value) ?? [];
@@ -134,7 +142,7 @@ const variables = {
   ASSENT_CREDENTIAL_KEYS: list.pipe(z.array(credentialKey)).default([]),
   ASSENT_ALLOWED_NETWORKS: list.pipe(z.array(network)).default([]),
   ASSENT_DENIED_NETWORKS: list.pipe(z.array(network)).default([]),
-  ASSENT_SINK_PORTS: list.pipe(z.array(whole(1, 65_535)).min(1, 'must name at least one port')).default([443, 8443]),
+  ASSENT_SINK_PORTS: list.pipe(z.array(sinkPort).min(1, 'must name at least one port')).default([443, 8443]),
   ASSENT_SINK_CA_FILE: text.optional(),
   ASSENT_DNS_SERVERS: list.pipe(z.array(dnsServer)).default([]),
   ASSENT_CONTACT: text.regex(/^[ -~]+$/, 'must be ASCII: it is sent in a header').optional(),

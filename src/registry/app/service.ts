@@ -13,6 +13,7 @@ import { removeGrantsOf } from '../grants/write.js';
 import { closeHandshakesOfPair } from '../handshake/close.js';
 import type { Worker } from '../handshake/worker.js';
 import { loadContract } from '../../base/contract/contract.js';
+import { publishAddress } from '../tokens/development-registry.js';
 import { openIssuers } from '../tokens/issuers.js';
 import { Metrics } from '../probes/metrics.js';
 import { closeServer, createRefuseUnread, serve, urlOf } from '../http/server.js';
@@ -147,6 +148,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const upkeep = createUpkeep(context);
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];
+  let withdrawAddress = async () => {};
   return {
     listener,
     operations,
@@ -184,11 +186,14 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       loops.push(...following.run(stopping));
       if (config.database.replicaUrl === undefined) loops.push(worker.run(stopping), ...upkeep.run(stopping));
       const [api, watch] = servers as [Server, Server];
-      return { url: urlOf(api, config.api.host), operationsUrl: urlOf(watch, config.operations.host) };
+      const url = urlOf(api, config.api.host);
+      if (config.tokens.developmentIssuer) withdrawAddress = await publishAddress(config.dataFolder, url);
+      return { url, operationsUrl: urlOf(watch, config.operations.host) };
     },
 
     async stop() {
       aborter.abort();
+      await withdrawAddress();
       const [api, watch] = servers;
       await Promise.all([...(api ? [closeServer(api, config.stopMs)] : []), ...loops]);
       if (watch) await closeServer(watch, 0);

@@ -36,7 +36,7 @@ ${
   consoleCommand === undefined
     ? ''
     : `<p>${text(place.development)}</p>
-<pre tabindex="0"><code>${escapeHtml(consoleCommand)}</code></pre>
+<pre><code>${escapeHtml(consoleCommand)}</code></pre>
 `
 }</section>
 <div class="doors">

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname, resolve } from 'node:path';
+import { extname } from 'node:path';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { version } from '../../base/version.js';
 import type { Context } from '../context.js';
@@ -9,6 +9,7 @@ import { theme } from '../http/html-page.js';
 import { languageOf } from '../../base/formats/language.js';
 import { landingTexts } from '../../base/texts/landing.js';
 import { languages, textIn } from '../../base/texts/text.js';
+import { developmentCommands } from '../tokens/development-registry.js';
 import { frame, framePolicy } from './frame.js';
 import { createConsoleIssuers, type ConsoleIssuer } from './console-issuers.js';
 import { guideIndex, guidePage, loadGuides } from './guides.js';
@@ -98,14 +99,15 @@ ${reference.operations}`;
 
 /** Where operations are reached is shown in development only. */
 function settingsOf({ config, contract, log }: PageContext): PageSettings {
-  const { contact, dataFolder, operations, production, security, tokens } = config;
-  const data = dataFolder === resolve('.assent') ? '' : `ASSENT_DATA=${dataFolder} `;
+  const { api, contact, dataFolder, operations, production, security, tokens } = config;
+  const url = api.port === 0 ? undefined : httpUrlOf(api.host, api.port);
+  const commands = tokens.developmentIssuer ? developmentCommands(dataFolder, url) : undefined;
   const isShown = !production && operations.port !== 0;
   return {
     version,
     apiVersion: contract.document.info.version,
     tokens: {
-      development: tokens.developmentIssuer ? { command: `${data}npx assent token` } : undefined,
+      development: commands && { command: commands.token },
       issuers: tokens.issuers.map(({ issuer }) => issuer),
     },
     consoleIssuers: createConsoleIssuers(
@@ -114,7 +116,7 @@ function settingsOf({ config, contract, log }: PageContext): PageSettings {
       ),
       (issuer, cause) => log.warn({ issuer, err: cause }, 'cannot read the metadata of the issuer for the console'),
     ),
-    consoleCommand: tokens.developmentIssuer ? `${data}npx assent console` : undefined,
+    consoleCommand: commands?.console,
     operationsUrl: isShown ? httpUrlOf(operations.host, operations.port) : undefined,
     contact,
     hasSecurityText: security.contacts.length > 0,

@@ -10,6 +10,7 @@ import { completionCommand } from './completion-command.js';
 import { conformanceCommand } from './conformance/conformance-command.js';
 import { listenCommand } from './check/listen-command.js';
 import { loginCommand, logoutCommand, whoamiCommand } from './login/login-commands.js';
+import { developmentUrlOf } from './resources/registry.js';
 import { resourceCommands } from './resources/resource-commands.js';
 import { languages } from '../../base/texts/text.js';
 import { version } from '../../base/version.js';
@@ -26,13 +27,17 @@ export const commands: Commands = {
     usage: `  try [--port N] [--webhook-port N] [--data FOLDER]
       Starts a registry on http://127.0.0.1:3000 and a webhook on https://localhost:8443, registers a subscription,
       matches an event and delivers it. Both keep running until you press Ctrl-C. The data is in .assent/try, which each
-      start makes anew; .assent/try/env sets the tokens for your shell. Port 0 means a free port.
+      start makes anew; .assent/try/env signs your shell in. Port 0 means a free port. Without --port, ASSENT_PORT and
+      PORT choose it. Also read: ASSENT_DATA, ASSENT_SINK_PORTS, ASSENT_ALLOWED_NETWORKS, ASSENT_DENIED_NETWORKS and
+      ASSENT_DNS_SERVERS.
 `,
-    options: { port: text('3000'), 'webhook-port': text('8443'), data: text('') },
-    async run(values) {
+    options: { port: text(''), 'webhook-port': text('8443'), data: text('') },
+    async run(values, _, { env: given }) {
       const { runTry } = await import('./demo/try.js');
-      const env = values['data'] === '' ? process.env : { ...process.env, ASSENT_DATA: values['data'] as string };
-      return runTry({ port: portOf(values, 'port'), webhookPort: portOf(values, 'webhook-port'), env });
+      const env = values['data'] === '' ? given : { ...given, ASSENT_DATA: values['data'] as string };
+      const portFrom = values['port'] ? '--port' : (['ASSENT_PORT', 'PORT'].find((name) => env[name]) ?? '--port');
+      const port = portOf({ port: values['port'] || env[portFrom] || '3000' }, 'port', portFrom);
+      return runTry({ port, portFrom, webhookPort: portOf(values, 'webhook-port'), env });
     },
   },
   demo: {
@@ -78,21 +83,22 @@ export const commands: Commands = {
     summary: 'Prints a link that opens the console and signs you in.',
     usage: `  console [--scope SCOPE] [--tenant NAME] [--subscriber NAME] [--url URL]
       Prints a link that opens the console of a development registry and signs you in for an hour, by default as an admin
-      who may also subscribe. Options are as for "token"; --url is where the registry is, http://127.0.0.1:3000 by default.
+      who may also subscribe. Options are as for "token"; --url is where the registry is. By default it is the one in
+      ASSENT_URL, the one that runs with the data folder (ASSENT_DATA, by default .assent), or http://127.0.0.1:3000.
 `,
     options: {
       scope: { type: 'string', multiple: true, default: ['assent:admin,assent:subscribe,assent:deliver'] },
       tenant: text('demo'),
       subscriber: text('developer'),
-      url: text('http://127.0.0.1:3000'),
+      url: text(''),
     },
-    async run(values) {
+    async run(values, _, { env }) {
       const { createToken } = await import('./login/create-token.js');
       const scopes = [values['scope']].flat().flatMap((each) => String(each).split(','));
       const who = { tenant: String(values['tenant']), subscriber: String(values['subscriber']) };
-      const url = String(values['url']);
+      const url = String(values['url'] || env['ASSENT_URL'] || (await developmentUrlOf(env)));
       if (!URL.canParse(url)) throw new UsageError('--url must be a URL.');
-      const token = await createToken({ ...who, scopes, minutes: 60 }, process.env);
+      const token = await createToken({ ...who, scopes, minutes: 60 }, env);
       const address = new URL('console', url.endsWith('/') ? url : `${url}/`);
       // A fragment never leaves the browser, and the console removes it at once.
       address.hash = new URLSearchParams({ token }).toString();
@@ -129,7 +135,7 @@ export const commands: Commands = {
     usage: `  notify --origin NAME [--registry URL] [--source URI] [--type-prefix TEXT] [--language en|nl]
          [--hours N] [--data FOLDER] [--tenant NAME]
       Sends notices: tells each subscriber what happens to its subscriptions, at the webhooks that it subscribed to this
-      origin. Defaults: --registry http://127.0.0.1:3000 --language en --hours 24, the registry's URL as source, and a
+      origin. Defaults: the registry of "console", --language en --hours 24, the registry's URL as source, and a
       folder in ASSENT_DATA. Token: NOTIFY_TOKEN_FILE, or NOTIFY_TOKEN_URL with NOTIFY_CLIENT_ID and
       NOTIFY_CLIENT_SECRET; in development it is made here, for --tenant demo. NOTIFY_REGISTRY_CA_FILE is the authority of
       the registry's certificate. ASSENT_ALLOWED_NETWORKS, ASSENT_DENIED_NETWORKS, ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE,
@@ -137,7 +143,7 @@ export const commands: Commands = {
 `,
     options: {
       origin: text(''),
-      registry: text('http://127.0.0.1:3000'),
+      registry: text(''),
       source: text(''),
       'type-prefix': text(''),
       language: choice(languages, 'en'),
@@ -145,8 +151,9 @@ export const commands: Commands = {
       tenant: text('demo'),
       data: text(''),
     },
-    async run(values) {
+    async run(given, _, { env }) {
       const { notify } = await import('./notify.js');
+      const values = { ...given, registry: given['registry'] || env['ASSENT_URL'] || (await developmentUrlOf(env)) };
       const stop = new AbortController();
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)));
       return notify(values as unknown as Parameters<typeof notify>[0], process.env, stop.signal);

@@ -166,7 +166,7 @@ test.each([' ', '0x50', '1e3', '80.5', '-1', '65536', '٣٠٠٠'])('the port "%s
     expect(faultsOf({ [name]: port })).toEqual([`  ${name} must be a whole number from 0 to 65535`]);
   }
   expect(faultsOf({ ASSENT_SINK_PORTS: `443,${port === ' ' ? 'x' : port}` })).toEqual([
-    '  ASSENT_SINK_PORTS (1) must be a whole number from 1 to 65535',
+    '  ASSENT_SINK_PORTS (1) must be localhost:* or a whole number from 1 to 65535',
   ]);
 });
 

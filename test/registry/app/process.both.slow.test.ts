@@ -17,6 +17,7 @@ import { copyDatabase, isServer } from '../../support/registry.js';
 
 const nobody = 65_534;
 const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
+const cli = join(dist, 'tools/cli/assent.js');
 const isRoot = process.getuid?.() === 0;
 const canRunAsNobody =
   isRoot && spawnSync(process.execPath, ['--check', join(dist, 'main.js')], { uid: nobody, cwd: '/' }).status === 0;
@@ -71,6 +72,27 @@ test('it prints where it listens, where its data is and how to get a token, and 
   expect(registry.stderr).toContain(` ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
   await untilReady(registry.operationsUrl);
   for (const [address] of registry.stderr.matchAll(/http:\S+/g)) expect((await fetch(address)).status).toBe(200);
+
+  // Every printed command, as it is: with the address, and without it from the pages, which are made before the port is known.
+  const page = await (await fetch(`${registry.url}/console`)).text();
+  const printed = [
+    / Sign in +(.*)\n/.exec(registry.stderr)?.[1],
+    /"developmentCommand":"([^"]*)"/.exec(page)?.[1],
+  ] as string[];
+  const shell = (...lines: string[]) =>
+    spawnSync('bash', ['-c', [`npx() { shift; '${process.execPath}' '${cli}' "$@"; }`, ...lines].join('\n')], {
+      env: { PATH: process.env['PATH'], HOME: folder },
+      encoding: 'utf8',
+    });
+  for (const command of printed) {
+    const link = shell(command).stdout;
+    expect(link).toMatch(new RegExp(`^${registry.url}/console#token=`));
+  }
+  expect(registry.stderr).toContain(` Next `);
+  const unsigned = `export ASSENT_DATA='${folder}'; npx assent origins list`;
+  const refused = shell(unsigned);
+  const advice = / Run: (.*)\n/.exec(refused.stderr)?.[1] ?? '';
+  expect([refused.status, shell(unsigned, advice, 'npx assent origins list').status]).toEqual([1, 0]);
 
   const token = run('tools/cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
   expect(await token.ended).toBe(0);

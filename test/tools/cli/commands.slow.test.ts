@@ -36,6 +36,25 @@ test('configuration faults end it with code 1, all of them listed, before anythi
   expect(await readdir(folder)).not.toContain('new');
 });
 
+test('the registry takes no arguments: any starts nothing, and those that it knows are answered', async () => {
+  const asked = [['--help'], ['-h'], ['--version'], ['--port', '4000'], ['migrate']];
+  const data = { ASSENT_DATA: join(folder, 'none') };
+  const ran = await Promise.all(
+    asked.map(async (args) => {
+      const program = run('main.js', data, ...args);
+      return [args[0], await program.ended, program.stdout.split('\n')[0], program.stderr.split('\n')[0]];
+    }),
+  );
+  expect(ran).toEqual([
+    ['--help', 0, 'Usage: node dist/main.js', ''],
+    ['-h', 0, 'Usage: node dist/main.js', ''],
+    ['--version', 0, expect.stringMatching(/^\d+\.\d+\.\d+$/), ''],
+    ['--port', 2, '', 'Unknown argument: --port'],
+    ['migrate', 2, '', 'Unknown argument: migrate'],
+  ]);
+  expect(await readdir(folder)).not.toContain('none');
+});
+
 test('an unreachable database ends it with code 1, without revealing the password', async () => {
   const program = run('main.js', { ASSENT_DATA: folder, DATABASE_URL: 'postgres://assent:canary@127.0.0.1:1/assent' });
   expect(await program.ended).toBe(1);

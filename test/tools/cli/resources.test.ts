@@ -219,6 +219,20 @@ test('match says who gets an event, and why the others do not', async () => {
   expect(explained.stdout).toMatch(/^No webhook gets it\.\nSUBSCRIPTION +MATCHED +REASON[^]*\/types/);
 });
 
+test.each([
+  ['subscriptions list --types a', 'Unknown option: --types. Did you mean --type?\n'],
+  ['subscriptions list --sources=a', 'Unknown option: --sources. Did you mean --source?\n'],
+  ['origins create --defaultrate 5', 'Unknown option: --defaultrate. Did you mean --default-rate?\n'],
+  ['subscriptions create --colour red', 'Unknown option: --colour.\n'],
+  ['subscriptions create --credential a', 'Unknown option: --credential. Secrets are no options: '],
+  ['subscriptions lst', 'Unknown subcommand: lst. Did you mean list?\n'],
+  ['orgins list', 'Unknown command: orgins. Did you mean origins?\n'],
+])('%s is wrong usage, and what was meant is named', async (line, message) => {
+  const { code, stdout, stderr } = await runCommand(line.split(' '), { env: consumer });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr.startsWith(message)).toBe(true);
+});
+
 test('exit codes: 1 refused, with the place of each fault; 2 wrong usage; 3 unreachable; 4 not found', async () => {
   const refused = await runCommand(['subscriptions', 'create', '--sink', 'http://a'], { env: consumer });
   expect([refused.code, refused.stdout]).toEqual([1, '']);

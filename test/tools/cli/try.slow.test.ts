@@ -5,15 +5,16 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startProgram, type Program } from '../../support/process.js';
 import { until } from '../../support/until.js';
 
 let folder: string;
 const programs: Program[] = [];
-const startTry = (...args: string[]) => {
-  const all = ['try', '--data', folder, '--port', '0', '--webhook-port', '0', ...args];
-  const program = startProgram('tools/cli/assent.js', { env: {}, args: all });
+const startTry = (args: string[] = ['--port', '0'], env: Record<string, string> = {}) => {
+  const all = ['try', '--data', folder, '--webhook-port', '0', ...args];
+  const program = startProgram('tools/cli/assent.js', { env, args: all });
   programs.push(program);
   return program;
 };
@@ -27,9 +28,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+const cli = fileURLToPath(new URL('../../../dist/tools/cli/assent.js', import.meta.url));
+
 /** As a user in a second terminal. */
 async function shell(commands: string): Promise<string> {
-  const script = `. '${folder}/try/env'\n${commands}`;
+  const script = `. '${folder}/try/env'\nnpx() { shift; '${process.execPath}' '${cli}' "$@"; }\n${commands}`;
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { timeout: 10_000 });
   return stdout;
 }
@@ -69,6 +72,12 @@ test('try matches and delivers an event, works from a second terminal, keeps its
   expect(await shell('curl -sf "$API/origins" -H "Authorization: Bearer $ADMIN"')).toContain(
     'eventemitter.example.com',
   );
+  // The command line is signed in, and a webhook of one's own may have any port of this machine, but not of others.
+  const register = (sink: string) => shell(`npx assent subscriptions create --sink ${sink} --wait 0 2>&1 || true`);
+  expect(await register('https://localhost:1/hook')).toMatch(/^status +pending/m);
+  expect(await register('https://a.example.com:4000/hook')).toContain('port_not_allowed: The port must be one of: 443');
+  expect(await shell('npx assent subscriptions list --json')).toContain('/hook');
+  expect(await shell('npx assent whoami --url http://127.0.0.1:1 2>&1 || true')).toMatch(/^There is no token/);
   const url = (await shell('echo "$API"')).trim();
   const token = startProgram('tools/cli/assent.js', {
     env: { ASSENT_DATA: folder },
@@ -96,13 +105,17 @@ test('a port that is in use is named, with what to do', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const port = String((taken.address() as AddressInfo).port);
-  const all = ['--port', '--webhook-port'].map(async (option) => {
-    const program = startTry(option, port);
+  const all = [
+    ['--port ', startTry(['--port', port])],
+    ['--webhook-port ', startTry(['--port', '0', '--webhook-port', port])],
+    ['ASSENT_PORT=', startTry([], { ASSENT_PORT: port, PORT: '1' })],
+    ['PORT=', startTry([], { PORT: port })],
+  ] as const;
+  for (const [option, program] of all) {
     expect(await program.ended).toBe(1);
     expect(program.stdout).toContain(
-      `Port ${port} is in use. Stop the program that uses it, or choose another port: ${option} `,
+      `Port ${port} is in use. Stop the program that uses it, or choose another port: ${option}`,
     );
-  });
-  await Promise.all(all);
+  }
   taken.close();
 });

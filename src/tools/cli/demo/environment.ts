@@ -13,6 +13,7 @@ const roles = {
   admin: { subscriber: 'admin', scopes: ['assent:admin'] },
   consumer: { subscriber: 'case-system', scopes: ['assent:subscribe'] },
   sender: { subscriber: 'mailroom', scopes: ['assent:deliver', 'assent:credentials'] },
+  developer: { subscriber: 'developer', scopes: ['assent:admin', 'assent:subscribe', 'assent:deliver'] },
 } satisfies Record<string, { subscriber: string; scopes: Scope[] }>;
 export type Role = keyof typeof roles;
 
@@ -117,14 +118,15 @@ export async function setScene(settings: SceneSettings, signal: AbortSignal): Pr
   };
 }
 
-/** Resolves to the port, or to a free one for 0. Throws a SetupError that says what to do if the port is in use. */
+/** Resolves to the port, or to a free one for 0. Throws a SetupError that says what to do: `option` or a variable chose it. */
 export async function freePort(wanted: number, option: string): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, '127.0.0.1', resolve)).catch(
     ({ code, message }: NodeJS.ErrnoException) => {
+      const next = `${option}${option.startsWith('-') ? ' ' : '='}${wanted + 100}`;
       throw new SetupError(
         code === 'EADDRINUSE'
-          ? `Port ${wanted} is in use. Stop the program that uses it, or choose another port: ${option} ${wanted + 100}.`
+          ? `Port ${wanted} is in use. Stop the program that uses it, or choose another port: ${next}.`
           : `Port ${wanted}: ${message}. Choose another port with ${option}.`,
       );
     },

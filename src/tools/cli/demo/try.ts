@@ -1,9 +1,11 @@
 import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { dirname, join, relative } from 'node:path';
-import { readConfig } from '../../../registry/app/config.js';
 import { SetupError } from '../../../base/errors.js';
 import { issuerFile, openDevelopmentIssuer } from '../../../registry/tokens/development-issuer.js';
+import { commandVariables, readConfig } from '../../../registry/app/config.js';
+import { everyLocalPort } from '../../../outbound/sink.js';
+import { quoted } from '../../../registry/tokens/development-registry.js';
 import { lockFolder } from '../../../base/files/folder-lock.js';
 import { makeFolder } from '../../../base/files/make-folder.js';
 import { play } from './demo.js';
@@ -14,6 +16,8 @@ import { firstActs, origin, type SubscriptionBody } from './steps.js';
 export interface TrySettings {
   /** 0 for free ones. */
   port: number;
+  /** The option or variable that chose it. */
+  portFrom: string;
   webhookPort: number;
   env: NodeJS.ProcessEnv;
 }
@@ -21,21 +25,22 @@ export interface TrySettings {
 const tokenHours = 12;
 const certFile = 'webhook-cert.pem';
 const keyFile = 'webhook-key.pem';
-/** For webhooks of your own. The last one is that of docs/examples. */
-const sinkPorts = '443,8443,9443';
+/** What the registry takes from the environment. The rest would not work here, and is named. */
+const honoured = ['ASSENT_DENIED_NETWORKS', 'ASSENT_DNS_SERVERS'];
+const merged = ['ASSENT_PORT', 'ASSENT_DATA', 'ASSENT_SINK_PORTS', 'ASSENT_ALLOWED_NETWORKS', ...commandVariables];
 
 /**
  * A registry and a webhook to try, from nothing to the first delivery in one command. It then keeps running until it is
  * interrupted. Its folder is made anew at each start, and has a file `env` for the shell of another terminal.
  */
-export function runTry({ port, webhookPort, env }: TrySettings): Promise<number> {
+export function runTry({ port, portFrom, webhookPort, env }: TrySettings): Promise<number> {
   const { dataFolder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });
   const folder = join(dataFolder, 'try');
   return play({
     title: 'Assent: a registry and a webhook to try',
     acts: firstActs,
     async prepare(atEnd) {
-      const ports = { api: await freePort(port, '--port'), webhook: await freePort(webhookPort, '--webhook-port') };
+      const ports = { api: await freePort(port, portFrom), webhook: await freePort(webhookPort, '--webhook-port') };
       await makeFolder(dataFolder);
       atEnd(await lockFolder(folder, inUse));
       await rm(folder, { recursive: true, force: true });
@@ -47,16 +52,22 @@ export function runTry({ port, webhookPort, env }: TrySettings): Promise<number>
         folder,
         ports,
         settings: {
-          ASSENT_DENIED_NETWORKS: env['ASSENT_DENIED_NETWORKS'],
-          ASSENT_SINK_PORTS: `${ports.webhook},${sinkPorts}`,
+          ...Object.fromEntries(honoured.map((name) => [name, env[name]])),
+          ASSENT_ALLOWED_NETWORKS: `127.0.0.0/8,::1/128,${env['ASSENT_ALLOWED_NETWORKS'] ?? ''}`,
+          // For webhooks of your own.
+          ASSENT_SINK_PORTS: `${env['ASSENT_SINK_PORTS'] || '443,8443'},${everyLocalPort}`,
         },
         files: { ca: 'webhook-ca.pem', callback: 'callback', cert: certFile, key: keyFile },
       };
     },
     introduce(scene, tell) {
-      tell.fact('registry', scene.url);
+      tell.fact('registry', portFrom.startsWith('-') ? scene.url : `${scene.url}, as ${portFrom} says`);
       tell.fact('webhook', `${scene.webhookUrl}, a real one, with its own certificate`);
       tell.fact('data', `${shown(folder)}, made anew at each start`);
+      const ignored = Object.keys(env).filter(
+        (name) => name.startsWith('ASSENT_') && ![...honoured, ...merged].includes(name),
+      );
+      if (ignored.length > 0) tell.fact('ignored', ignored.join(', '));
     },
     async stay(scene, signal) {
       const envFile = join(folder, 'env');
@@ -93,8 +104,11 @@ async function writeEnvironment(path: string, scene: DemoEnvironment): Promise<s
     CERT: fileOf(certFile),
     KEY: fileOf(keyFile),
     OPERATIONS: scene.operationsUrl,
+    // For the command line. It sends the token to this registry only.
+    'export ASSENT_URL': scene.url,
+    'export ASSENT_TOKEN': await scene.token('developer', lifetime),
   };
-  const lines = Object.entries(variables).map(([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'\n`);
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}\n`);
   await writeFile(path, lines.join(''), { mode: 0o600 });
   return subscription;
 }
@@ -121,7 +135,9 @@ Next: in a second terminal, in this folder, run
 
   . ${shown(envFile)}
 
-It sets API, WEBHOOK, CA and more, and the tokens ADMIN, CONSUMER and SENDER, valid for ${tokenHours} hours. Then try:
+It signs you in for "npx assent subscriptions list" and the other commands, and sets API, WEBHOOK, CA and more, and the
+tokens ADMIN, CONSUMER and SENDER. All are valid for ${tokenHours} hours. A webhook of your own may have any port of
+https://localhost, with the certificate $CERT and the key $KEY. Then try:
 
   # Subscribe a webhook that decides later
   curl -s $API/subscriptions -H "Authorization: Bearer $CONSUMER" -H 'Content-Type: application/json' \\

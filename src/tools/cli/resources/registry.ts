@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { createClient, type Client } from '../../../kits/client/index.js';
 import { UsageError } from '../../../base/errors.js';
+import { developmentCommands, findAddress, usualUrl } from '../../../registry/tokens/development-registry.js';
 import type { Io, Options, TextOption, Values } from '../command.js';
 import { readCredentials, type Login } from '../login/credentials-file.js';
 import type { Row } from './table.js';
@@ -8,7 +10,7 @@ import type { Row } from './table.js';
 export const urlOption: TextOption = {
   type: 'string',
   value: 'URL',
-  help: 'Where the registry is. Default: ASSENT_URL, your login, or http://127.0.0.1:3000',
+  help: 'Where the registry is. Default: ASSENT_URL, your login, the one of this folder, or http://127.0.0.1:3000',
 };
 
 /** The options of every command that asks a registry. */
@@ -22,7 +24,6 @@ export const connectionOptions: Options = {
   json: { type: 'boolean', help: 'Print JSON, a line for each entry of a list' },
 };
 
-const developmentUrl = 'http://127.0.0.1:3000';
 /** A token that expires this soon is renewed first. */
 const renewBeforeMs = 30_000;
 
@@ -43,18 +44,38 @@ export interface RegistryAddress {
 /** Where the registry is, and the token for it. */
 export async function registryAddressOf(values: Values, { env }: Io): Promise<RegistryAddress> {
   const file = values['token-file'];
-  const credentials = file !== undefined || env['ASSENT_TOKEN'] ? undefined : await readCredentials(env);
-  const named = typeof values['url'] === 'string' ? values['url'] : env['ASSENT_URL'];
-  const url = registryUrlOf(named || credentials?.latest || developmentUrl);
+  const named = typeof values['url'] === 'string' ? values['url'] : '';
+  // A token that was set for one registry is not for another.
+  const isOther = named !== '' && env['ASSENT_URL'] && registryUrlOf(named) !== registryUrlOf(env['ASSENT_URL']);
+  const ownToken = isOther ? '' : (env['ASSENT_TOKEN'] ?? '').trim();
+  const credentials = file !== undefined || ownToken !== '' ? undefined : await readCredentials(env);
+  const found = named || env['ASSENT_URL'] || credentials?.latest || (await developmentUrlOf(env));
+  const url = registryUrlOf(found);
   return {
     url,
     async token() {
       if (typeof file === 'string') return readToken(file);
-      if (env['ASSENT_TOKEN']) return env['ASSENT_TOKEN'].trim();
+      if (ownToken !== '') return ownToken;
       const login = credentials?.registries[url];
       return login === undefined ? undefined : renewed(env, url, login);
     },
   };
+}
+
+const dataFolderOf = (env: NodeJS.ProcessEnv) => resolve(env['ASSENT_DATA'] || '.assent');
+
+/** Where the registry of this data folder runs; if none does, where one listens that nobody configured. */
+export const developmentUrlOf = async (env: NodeJS.ProcessEnv): Promise<string> =>
+  (await findAddress(dataFolderOf(env))) ?? usualUrl;
+
+/** What to do without a token, or with one that is not accepted. */
+export async function signInHint(values: Values, io: Io): Promise<string> {
+  const { url } = await registryAddressOf(values, io);
+  const dataFolder = dataFolderOf(io.env);
+  if (url !== (await findAddress(dataFolder))) return 'Set ASSENT_TOKEN, or sign in with "assent login".';
+  const { token } = developmentCommands(dataFolder, undefined);
+  const scopes = 'assent:admin,assent:subscribe,assent:deliver';
+  return `This registry issues tokens itself. Run: export ASSENT_TOKEN=$(${token} --scope ${scopes})`;
 }
 
 async function readToken(file: string): Promise<string> {

@@ -5,7 +5,7 @@ import { UsageError } from '../../../base/errors.js';
 import { checkChoice, isRequired, write, type Io, type Values } from '../command.js';
 import { visible } from '../printable.js';
 import type { OptionField, CliOperation } from './operation.js';
-import { loose, openRegistry, type Init } from './registry.js';
+import { loose, openRegistry, signInHint, type Init } from './registry.js';
 import { showList } from './show-list.js';
 import { detailsOf, type Row } from './table.js';
 
@@ -30,7 +30,8 @@ export async function runOperation(
     return 0;
   } catch (error) {
     if (!(error instanceof AssentError)) throw error;
-    await write(io.stderr, problemText(error, Boolean(values['json'])));
+    const hint = error.status === 401 ? await signInHint(values, io) : '';
+    await write(io.stderr, problemText(error, Boolean(values['json']), hint));
     return exitCodeOf(error);
   }
 }
@@ -131,14 +132,14 @@ function exitCodeOf({ code, status }: AssentError): number {
 }
 
 /** For people, or as a line of JSON. */
-function problemText(error: AssentError, asJson: boolean): string {
+function problemText(error: AssentError, asJson: boolean, hint: string): string {
   if (asJson) return `${JSON.stringify(error.problem)}\n`;
   const { title, detail } = error.problem;
   const cause = error.code === 'connection_lost' ? causeOf(error.cause) : '';
   const lines = [
     ...[title, detail, cause].filter(Boolean),
     ...error.faults.map(({ pointer, rule, detail }) => `  ${pointer || '/'}  ${rule}: ${detail}`),
-    ...(error.status === 401 ? ['Set ASSENT_TOKEN, or sign in with "assent login".'] : []),
+    ...[hint].filter(Boolean),
     ...(error.requestid === '' ? [] : [`Code ${error.code}, request ${error.requestid}`]),
   ];
   return lines.map((line) => `${visible(line)}\n`).join('');
