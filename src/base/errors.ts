@@ -93,6 +93,7 @@ export const faultRules = [
   'rate_used_up',
   'sources_disagree',
   'sink_missing',
+  'host_not_listed',
   'origin_mismatch',
   'origin_repeated',
   'not_a_uri_reference',

@@ -78,7 +78,7 @@ async function measureLookUps(size, { seconds, rounds }) {
     const gateway = sinks.map((sink) =>
       requestBytes({
         method: 'GET',
-        path: '/v1/authorize',
+        path: `/v1/authorize?hosts=${new URL(sink).host}`,
         headers: { ...headers, 'WebHook-Request-Origin': origin, 'X-Original-URL': sink },
       }),
     );

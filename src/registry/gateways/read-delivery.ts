@@ -1,4 +1,4 @@
-import type { FaultRule } from '../../base/errors.js';
+import { RegistryError, type FaultRule } from '../../base/errors.js';
 import { faultOfSinkText } from '../../outbound/sink.js';
 import { parseOriginName } from '../../consent/origin.js';
 import { textIn } from '../../base/texts/text.js';
@@ -23,13 +23,20 @@ export interface Doubt {
 export interface GatewayRequest {
   /** Names and values in turn, as received. */
   rawHeaders: readonly string[];
-  /** What follows the path of the operation, with its query: empty unless the gateway appends the path of the delivery. */
+  /**
+   * What follows the path of the operation, with its query: empty, or the host that stands in the configuration of the
+   * gateway, and then the path of the delivery.
+   */
   below: string;
-  query: { origin?: string | undefined; sink?: string | undefined };
+  query: {
+    origin?: string | undefined;
+    sink?: string | undefined;
+    /** Separated by commas: the hosts of the webhooks behind the gateway, with their ports. */
+    hosts?: string | undefined;
+  };
 }
 
 const names = [
-  'host',
   'assent-lease',
   'x-original-url',
   'x-forwarded-uri',
@@ -46,15 +53,25 @@ const authority = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]+)?$/;
 /**
  * Reads the origin and the sink of a delivery from the request of a gateway. Several programs read such a request, and
  * some of its headers may come from the client of the gateway. So whatever two of them could read in two ways is a doubt:
- * a header twice, parts that are missing, two sources that disagree. Nothing is repaired but `:443` after the host of an
- * https URL, which clients may send and canonical URLs leave out.
+ * a header twice, a name with underscores, parts that are missing, two sources that disagree. Nothing is repaired but
+ * `:443` after the host of an https URL, which clients may send and canonical URLs leave out.
+ *
+ * The client of a gateway chooses `Host`, and gateways put it into these headers. With the host of another webhook, which
+ * it has consent for, it could send to the webhook behind this gateway. So the configuration of the gateway lists the
+ * hosts, where no client can add one: in the query. RegistryError `invalid_request` without the list.
  */
 export function readDelivery({ rawHeaders, below, query }: GatewayRequest): GatewayDelivery | Doubt {
   const headers: Partial<Record<Name, string>> = {};
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const header = rawHeaders[at] as string;
     const name = byLength[header.length];
-    if (name === undefined || header.toLowerCase() !== name) continue;
+    if (name === undefined) continue;
+    const written = header.toLowerCase();
+    if (written !== name) {
+      // CGI, WSGI and their like read both spellings as one name.
+      if (!written.includes('_') || written.replaceAll('_', '-') !== name) continue;
+      return doubt(`header/${name}`, 'header_name_malformed', 'Write the name of this header with hyphens.');
+    }
     if (headers[name] !== undefined) return doubt(`header/${name}`, 'header_repeated', 'Send this only once.');
     headers[name] = rawHeaders[at + 1] as string;
   }
@@ -74,7 +91,8 @@ export function readDelivery({ rawHeaders, below, query }: GatewayRequest): Gate
     fromQuery(query.sink),
     fromOriginalUrl(headers),
     fromForwarded(headers),
-    below === '' ? undefined : fromParts(headers, 'host', below, 'path'),
+    // Below the path, the host is that of the configuration.
+    below === '' ? undefined : `https://${below.slice(1)}`,
   ];
   let sink: string | undefined;
   for (const source of sources) {
@@ -84,7 +102,20 @@ export function readDelivery({ rawHeaders, below, query }: GatewayRequest): Gate
     sink = source;
   }
   if (sink === undefined) return doubt('sink', 'sink_missing', 'The request does not say where the delivery goes.');
-  return { origin, sink, isCounted: lease === 'true' };
+  const { hosts } = query;
+  const delivery = { origin, sink, isCounted: lease === 'true' };
+  if (hosts !== undefined) return isListed(sink, hosts) ? delivery : (doubtOf(delivery) ?? notListed);
+  if (query.sink !== undefined || below !== '') return delivery;
+  throw new RegistryError('invalid_request', 'The gateway does not say which hosts are behind it.', {
+    faults: [
+      { pointer: 'query/hosts', rule: 'required', detail: 'Clients choose Host, so list the hosts: ?hosts=HOST.' },
+    ],
+  });
+}
+
+function isListed(sink: string, hosts: string): boolean {
+  const host = /^https:\/\/([^/?#]*)/.exec(sink)?.[1];
+  return host !== undefined && (host === hosts || hosts.split(',').includes(host));
 }
 
 type Source = string | Doubt | undefined;
@@ -101,23 +132,15 @@ function fromOriginalUrl({ 'x-original-url': url }: Headers): Source {
 function fromForwarded(headers: Headers): Source {
   const uri = headers['x-forwarded-uri'];
   if (uri === undefined && headers['x-forwarded-host'] === undefined) return undefined;
-  return fromParts(headers, 'x-forwarded-host', uri, 'header/x-forwarded-uri');
-}
-
-function fromParts(
-  headers: Headers,
-  hostName: 'host' | 'x-forwarded-host',
-  uri: string | undefined,
-  place: string,
-): Source {
   const proto = headers['x-forwarded-proto'];
-  const host = headers[hostName];
+  const host = headers['x-forwarded-host'];
   if (proto === undefined) return missing('header/x-forwarded-proto');
-  if (host === undefined) return missing(`header/${hostName}`);
-  if (uri === undefined) return missing(place);
+  if (host === undefined) return missing('header/x-forwarded-host');
+  if (uri === undefined) return missing('header/x-forwarded-uri');
   if (proto !== 'https') return doubt('header/x-forwarded-proto', 'not_https', 'The delivery does not use https.');
-  if (!authority.test(host)) return doubt(`header/${hostName}`, 'host_malformed', 'This is no host in lower case.');
-  if (!uri.startsWith('/')) return doubt(place, 'not_canonical', 'This is no path.');
+  if (!authority.test(host))
+    return doubt('header/x-forwarded-host', 'host_malformed', 'This is no host in lower case.');
+  if (!uri.startsWith('/')) return doubt('header/x-forwarded-uri', 'not_canonical', 'This is no path.');
   return `https://${host.endsWith(':443') ? host.slice(0, -4) : host}${uri}`;
 }
 
@@ -129,6 +152,11 @@ export function doubtOf({ origin, sink }: GatewayDelivery): Doubt | undefined {
   return fault && doubt('sink', fault.rule, textIn(fault.detail, 'en'));
 }
 
+const notListed: Doubt = {
+  pointer: 'sink',
+  rule: 'host_not_listed',
+  detail: 'This host is not in the list of the gateway (hosts).',
+};
 const doubt = (pointer: string, rule: FaultRule, detail: string): Doubt => ({ pointer, rule, detail });
 const missing = (pointer: string) => doubt(pointer, 'sink_missing', 'A part of where the delivery goes is missing.');
 const disagree = (pointer: string) =>

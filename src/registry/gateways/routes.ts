@@ -10,6 +10,8 @@ import type { Shares } from './shares.js';
 type Yes = OperationResponse<'authorizeDelivery'>;
 
 const noQuery = {};
+/** The query as configurations of gateways have it. It always fits the contract. */
+const onlyHosts = /^hosts=([a-z0-9.:,-]{1,4096})$/;
 
 /**
  * May the gateway let this delivery pass? A yes is 2xx, everything else is a no for every gateway. Envoy takes only 200
@@ -70,9 +72,11 @@ export function routes(context: Context): Handlers<'authorizeDelivery' | 'evalua
   };
 }
 
-/** Errors: `not_permitted` for a doubt; `invalid_request` for a query that no settings of a gateway should have. */
+/** Errors: `not_permitted` for a doubt; `invalid_request` for settings of a gateway that are wrong. */
 function deliveryOf(call: OperationRequest<'authorizeDelivery'>, below: string): GatewayDelivery {
-  const query = call.queryText === '' ? noQuery : call.query;
+  const { queryText } = call;
+  const hosts = onlyHosts.exec(queryText)?.[1];
+  const query = hosts !== undefined ? { hosts } : queryText === '' ? noQuery : call.query;
   const read = readDelivery({ rawHeaders: call.rawHeaders, below, query });
   if ('rule' in read) throw refusal('not_permitted', read);
   return read;

@@ -3,19 +3,13 @@ import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant } from '../../support/tenant.js';
 import { testGateway } from '../../registry/gateways/enforced.js';
-import { blockOf, isThere } from '../../registry/gateways/gateways.js';
+import { blockOf, isThere, replace } from '../../registry/gateways/gateways.js';
 
 /** nginx and Caddy with the configurations of the documentation. What a machine lacks is skipped, with the reason. */
 const describeIf = (tool: string[]) =>
   isThere(tool)
     ? describe
     : (name: string, tests: () => void) => describe.skip(`${name}: ${tool[0]} is not installed`, tests);
-
-const replace = (text: string, pairs: Array<[string, string]>) =>
-  pairs.reduce((changed, [from, to]) => {
-    if (!changed.includes(from)) throw new Error(`The configuration does not have ${from}.`);
-    return changed.replaceAll(from, to);
-  }, text);
 
 describeIf(['nginx', '-v'])('nginx', () => {
   // As root, nginx would work as a user that cannot write to this folder.
@@ -28,13 +22,15 @@ http {
 }`;
   testGateway(
     {
-      block: 'nginx gateway',
-      config: 'nginx.conf',
+      files: { 'nginx gateway': 'nginx.conf' },
       command: ['nginx', '-p', '.', '-e', 'stderr', '-c', 'nginx.conf'],
       adapt: (block, { port, registry, webhook }) =>
         around(
           replace(block, [
-            ['listen 9443', `listen 127.0.0.1:${port}`],
+            ['listen 443', `listen 127.0.0.1:${port}`],
+            ['server_name webhook.example.com', 'server_name localhost'],
+            ['$host != webhook.example.com', '$host != localhost'],
+            ['webhook.example.com', `localhost:${port}`],
             ['127.0.0.1:3000', registry],
             ['127.0.0.1:8080', webhook],
           ]),
@@ -47,18 +43,36 @@ http {
 describeIf(['caddy', 'version'])('Caddy', () => {
   testGateway(
     {
-      block: 'caddyfile gateway',
-      config: 'Caddyfile',
+      files: { 'caddyfile gateway': 'Caddyfile' },
       command: ['caddy', 'run', '--config', 'Caddyfile', '--adapter', 'caddyfile'],
       env: { XDG_DATA_HOME: 'temp', XDG_CONFIG_HOME: 'temp' },
       adapt: (block, { port, registry, webhook }) =>
         `{\n\tadmin off\n\tauto_https off\n}\n${replace(block, [
-          ['webhook.example.com', `https://localhost:${port}`],
+          ['webhook.example.com {', `https://localhost:${port} {`],
+          [':443 {', `https://:${port} {`],
+          ['webhook.example.com', `localhost:${port}`],
           ['127.0.0.1:3000', registry],
           ['127.0.0.1:8080', webhook],
         ])}`,
     },
-    { failure: 502 },
+    { failure: 502, speaksHttp2: true },
+  );
+});
+
+describeIf(['haproxy', '-v'])('HAProxy', () => {
+  testGateway(
+    {
+      files: { 'haproxy gateway': 'haproxy.cfg', 'lua gateway': 'assent.lua' },
+      command: ['haproxy', '-db', '-f', 'haproxy.cfg'],
+      adapt: (block, { port, registry, webhook }) =>
+        replace(block, [
+          ['bind :443', `bind 127.0.0.1:${port}`],
+          ['webhook.example.com', `localhost:${port}`],
+          ['127.0.0.1:3000', registry],
+          ['127.0.0.1:8080', webhook],
+        ]),
+    },
+    { failure: 503 },
   );
 });
 
@@ -79,7 +93,7 @@ describe('Traefik', () => {
   });
   afterAll(() => registry.stop());
 
-  const ask = (uri: string, delivered: Record<string, string>) => {
+  const ask = (uri: string, delivered: Record<string, string>, chosen?: string) => {
     const block = blockOf('yaml traefik');
     const names = /authRequestHeaders: \[(.*)\]/.exec(block)?.[1]?.split(', ') ?? [];
     const added = {
@@ -88,13 +102,14 @@ describe('Traefik', () => {
     };
     const all: Record<string, string> = { ...delivered, ...added };
     const address = /address: http:\/\/127\.0\.0\.1:3000(\S+)/.exec(block)?.[1] ?? '';
-    return fetch(`${registry.url}${address}`, {
+    const { host } = new URL(registry.receiver.sink('/'));
+    return fetch(`${registry.url}${address.replace('webhook.example.com', host)}`, {
       headers: {
         ...Object.fromEntries(names.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]))),
         'X-Forwarded-For': '192.0.2.1',
         'X-Forwarded-Method': 'POST',
         'X-Forwarded-Proto': 'https',
-        'X-Forwarded-Host': new URL(registry.receiver.sink('/')).host,
+        'X-Forwarded-Host': chosen ?? host,
         'X-Forwarded-Uri': uri,
       },
     });
@@ -106,5 +121,7 @@ describe('Traefik', () => {
     const refused = await ask('/other', delivery);
     expect([refused.status, refused.headers.get('Assent-Reason')]).toEqual([403, 'no_grant']);
     expect((await ask('/events', { Authorization: 'Basic YTpi' })).headers.get('Assent-Reason')).toBe('origin_missing');
+    const foreign = await ask('/events', delivery, 'webhook.example.com:8443');
+    expect([foreign.status, foreign.headers.get('Assent-Reason')]).toEqual([403, 'host_not_listed']);
   });
 });

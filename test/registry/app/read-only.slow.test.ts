@@ -183,6 +183,7 @@ onServer('a read-only process answers gateways from memory, and leases nothing t
   const ask = (lease: string) =>
     sender
       .get('/v1/authorize')
+      .query({ hosts: new URL(sink).host })
       .set({ 'WebHook-Request-Origin': tenant.origin, 'X-Original-URL': sink, 'Assent-Lease': lease });
   await ask('false').expect(204);
   expect((await ask('true').expect(503)).body.code).toBe('read_only');

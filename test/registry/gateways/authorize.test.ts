@@ -12,6 +12,8 @@ let sink: string;
 let bearer: string;
 /** Host and port of the sink. */
 let host: string;
+/** As the configuration of the gateway has it. */
+const asked = (query = '') => `/v1/authorize?hosts=${host}${query}`;
 
 beforeAll(async () => {
   registry = await startRegistry();
@@ -68,7 +70,7 @@ describe('a yes', () => {
   test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
     'is 204 for %s',
     async (method) => {
-      const { status, headers, body } = await send('/v1/authorize', [token(), origin, original()], method);
+      const { status, headers, body } = await send(asked(), [token(), origin, original()], method);
       expect([status, body]).toEqual([204, '']);
       expect(headers).toMatchObject({ 'assent-allowed-rate': '100', 'cache-control': 'no-store' });
       expect(headers['assent-expires-at']).toBe((await tenant.permission(sink)).expiresat);
@@ -79,27 +81,38 @@ describe('a yes', () => {
     ['in X-Original-URL', '', () => [origin, original()]],
     ['in X-Forwarded-*', '', () => [origin, ...forwarded()]],
     ['in all of them, which agree', '', () => [origin, original(), ...forwarded()]],
-    ['in the query', '?origin=eventemitter.example.com&sink=SINK', () => []],
-    ['in the query and in a header, which agree', '?sink=SINK', () => [origin, original()]],
+    ['in the query', '&origin=eventemitter.example.com&sink=SINK', () => []],
+    ['in the query and in a header, which agree', '&sink=SINK', () => [origin, original()]],
     ['with an origin in capitals', '', () => [['webhook-request-ORIGIN', 'EventEmitter.example.com'], original()]],
     ['beside a scheme that some proxy added', '', () => [origin, original(), ['X-Forwarded-Proto', 'http']]],
   ])('%s is 204', async (_, query, lines) => {
-    const target = `/v1/authorize${query.replace('SINK', encodeURIComponent(sink))}`;
+    const target = asked(query.replace('SINK', encodeURIComponent(sink)));
     expect(await send(target, [token(), ...lines()])).toMatchObject({ status: 204 });
   });
 
   test('below the path is 200 with an empty body, because Envoy takes only that for a yes', async () => {
-    const proto: Lines[number] = ['X-Forwarded-Proto', 'https'];
     for (const method of ['GET', 'POST', 'OPTIONS']) {
-      const answer = await send('/v1/authorize/events', [token(), origin, ['Host', host], proto], method);
+      const answer = await send(`/v1/authorize/${host}/events`, [token(), origin, ['Host', 'a.example']], method);
       expect(answer).toMatchObject({ status: 200, body: '', headers: { 'content-length': '0' } });
     }
+  });
+
+  test('is for a host in the list, which may have several', async () => {
+    for (const hosts of [`a.example,${host}`, `${host},b.example:8443`, encodeURIComponent(`a.example,${host}`)]) {
+      for (const lines of [[original()], forwarded()]) {
+        const { status } = await send(`/v1/authorize?hosts=${hosts}`, [token(), origin, ...lines]);
+        expect([hosts, status]).toEqual([hosts, 204]);
+      }
+    }
+    // Without headers that a client could choose, none is needed.
+    const query = new URLSearchParams({ origin: origin[1], sink });
+    expect(await send(`/v1/authorize?${query.toString()}`, [token()])).toMatchObject({ status: 204 });
   });
 
   test('of another tenant is none', async () => {
     const claims = { tenant: 'provincie', subscriber: 'gateway', scopes: ['assent:deliver' as const], minutes: 60 };
     const foreign = `Bearer ${await createToken(claims, registry.env)}`;
-    const answer = await send('/v1/authorize', [['Authorization', foreign], origin, original()]);
+    const answer = await send(asked(), [['Authorization', foreign], origin, original()]);
     expect(answer).toMatchObject({ status: 403, headers: { 'assent-reason': 'no_grant' } });
   });
 });
@@ -124,7 +137,7 @@ describe('what leaves a doubt is refused', () => {
     ],
     ['origin_wildcard', 'any origin', '', () => [['WebHook-Request-Origin', '*'], original()]],
     ['origin_empty', 'an empty origin', '', () => [['WebHook-Request-Origin', ''], original()]],
-    ['sources_disagree', 'another origin in the query', '?origin=other.example.com', () => [origin, original()]],
+    ['sources_disagree', 'another origin in the query', '&origin=other.example.com', () => [origin, original()]],
     ['sink_missing', 'no sink', '', () => [origin]],
     ['sink_missing', 'only a scheme', '', () => [origin, ['X-Forwarded-Proto', 'https']]],
     ['sink_missing', 'no forwarded path', '', () => [origin, ...forwarded().slice(0, 2)]],
@@ -146,7 +159,20 @@ describe('what leaves a doubt is refused', () => {
       '',
       () => [origin, original(), ...forwarded({ host: 'a.example' })],
     ],
-    ['sources_disagree', 'a query that names another sink', '?sink=https://a.example/', () => [origin, original()]],
+    ['sources_disagree', 'a query that names another sink', '&sink=https://a.example/', () => [origin, original()]],
+    [
+      'host_not_listed',
+      'a host that the gateway does not list',
+      '',
+      () => [origin, original(registry.receiver.sink('/').replace('localhost', 'a.example.com'))],
+    ],
+    [
+      'header_name_malformed',
+      'an origin with underscores',
+      '',
+      () => [origin, ['WebHook_Request_Origin', origin[1]], original()],
+    ],
+    ['header_name_malformed', 'a URL with underscores', '', () => [origin, original(), ['X_Original_URL', sink]]],
     ['not_https', 'a delivery without TLS', '', () => [origin, ...forwarded({ proto: 'http' })]],
     ['not_https', 'a list of schemes', '', () => [origin, ...forwarded({ proto: 'https, http' })]],
     ['not_https', 'a URL without TLS', '', () => [origin, original(`http://${host}/events`)]],
@@ -176,7 +202,7 @@ describe('what leaves a doubt is refused', () => {
     ['no_grant', 'an empty query', '', at('/events?')],
     ['no_grant', 'a slash more', '', at('/events/')],
     ['no_grant', 'an encoded letter', '', at('/%65vents')],
-    ['no_grant', 'another port', '', () => [origin, original('https://localhost/events')]],
+    ['host_not_listed', 'another port', '', () => [origin, original('https://sink.example.com:8443/events')]],
     [
       'value_not_allowed',
       'a wish that is neither true nor false',
@@ -184,76 +210,49 @@ describe('what leaves a doubt is refused', () => {
       () => [origin, original(), ['Assent-Lease', '1']],
     ],
   ])('%s: %s', async (reason, _, query, lines) => {
-    const answer = await send(`/v1/authorize${query}`, [token(), ...lines()]);
+    const answer = await send(asked(query), [token(), ...lines()]);
     expect(answer).toMatchObject({ status: 403, headers: { 'assent-reason': reason } });
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'not_permitted', faults: [{ rule: reason }] });
   });
 
-  test.each<[string, number, string, () => Lines]>([
-    [
-      'an empty query below',
-      403,
-      '/events?',
-      () => [
-        ['Host', host],
-        ['X-Forwarded-Proto', 'https'],
-      ],
-    ],
+  test.each<[string, number, () => string, () => Lines]>([
+    ['an empty query below', 403, () => `/${host}/events?`, () => []],
     [
       'a query below, which is that of the delivery',
       403,
-      `/events?origin=a.example`,
-      () => [
-        ['Host', host],
-        ['X-Forwarded-Proto', 'https'],
-      ],
+      () => `/${host}/events?origin=a.example&hosts=${host}`,
+      () => [],
     ],
-    ['no scheme below', 403, '/events', () => [['Host', host]]],
-    [
-      'another host below',
-      403,
-      '/events',
-      () => [
-        ['Host', 'a.example'],
-        ['X-Forwarded-Proto', 'https'],
-      ],
-    ],
-    [
-      'a path below beside another URL',
-      403,
-      '/other',
-      () => [['Host', host], ['X-Forwarded-Proto', 'https'], original()],
-    ],
+    ['another host below', 403, () => '/a.example.com/events', () => [['Host', host]]],
+    ['a path below that continues the host', 403, () => `/${host}.example.com/events`, () => []],
+    ['two slashes below', 403, () => `/${host}//events`, () => []],
+    ['a path below beside another URL', 403, () => `/${host}/other`, () => [original()]],
     [
       'two hosts',
       400,
-      '/events',
+      () => `/${host}/events`,
       () => [
         ['Host', host],
         ['Host', host],
-        ['X-Forwarded-Proto', 'https'],
       ],
     ],
-    ['an unknown parameter', 400, '?url=SINK', () => [original()]],
-    ['a repeated parameter', 400, '?sink=a&sink=b', () => []],
-    [
-      'a fragment',
-      404,
-      '/events#x',
-      () => [
-        ['Host', host],
-        ['X-Forwarded-Proto', 'https'],
-      ],
-    ],
-    ['a longer name', 404, 'd', () => [original()]],
+    ['a URL without a list of hosts', 400, () => '', () => [original()]],
+    ['a forwarded host without a list of hosts', 400, () => '', () => forwarded()],
+    ['an empty list of hosts', 400, () => '?hosts=', () => [original()]],
+    ['two lists of hosts', 400, () => `?hosts=${host}&hosts=${host}`, () => [original()]],
+    ['a list of hosts in a header', 400, () => '', () => [original(), ['hosts', host]]],
+    ['an unknown parameter', 400, () => `?hosts=${host}&url=SINK`, () => [original()]],
+    ['a repeated parameter', 400, () => `?sink=a&sink=b`, () => []],
+    ['a fragment', 404, () => `/${host}/events#x`, () => []],
+    ['a longer name', 404, () => 'd', () => [original()]],
   ])('%s is %i', async (_, status, target, lines) => {
-    const answer = await send(`/v1/authorize${target}`, [token(), origin, ...lines()]);
+    const answer = await send(`/v1/authorize${target()}`, [token(), origin, ...lines()]);
     expect(answer.status).toBe(status);
   });
 });
 
 describe('the token', () => {
-  const ask = (...tokens: Lines) => send('/v1/authorize', [...tokens, origin, original()]);
+  const ask = (...tokens: Lines) => send(asked(), [...tokens, origin, original()]);
   test('may be in Assent-Authorization', async () => {
     expect(await ask(['Assent-Authorization', bearer])).toMatchObject({ status: 204 });
   });
@@ -315,7 +314,7 @@ describe('a body', () => {
     [...[['Host', 'gateway'] as const, token(), origin, original()], ...more]
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('');
-  const post = (...more: Lines) => `POST /v1/authorize HTTP/1.1\r\n${head(...more)}\r\n`;
+  const post = (...more: Lines) => `POST ${asked()} HTTP/1.1\r\n${head(...more)}\r\n`;
 
   test('that arrives with its request is skipped, and the connection stays', async () => {
     const { socket, write, next } = open();
@@ -343,7 +342,7 @@ describe('a body', () => {
 });
 
 describe('the rate', () => {
-  const ask = (url: string) => send('/v1/authorize', [token(), origin, original(url), ['Assent-Lease', 'true']]);
+  const ask = (url: string) => send(asked(), [token(), origin, original(url), ['Assent-Lease', 'true']]);
   const limited = async (path: string, rate: string) => {
     registry.receiver.consent(path, { rate });
     const url = registry.receiver.sink(path);
@@ -370,7 +369,7 @@ describe('the rate', () => {
     const before = await pools();
     const url = await limited('/small', '1');
     for (let i = 0; i < 5; i += 1) {
-      expect((await send('/v1/authorize', [token(), origin, original(url)])).status).toBe(204);
+      expect((await send(asked(), [token(), origin, original(url)])).status).toBe(204);
     }
     const free = await limited('/free', '*');
     for (let i = 0; i < 5; i += 1) expect((await ask(free)).headers['assent-allowed-rate']).toBe('*');
@@ -389,7 +388,7 @@ describe('the rate', () => {
 
 test('a refusal has a line in the log like every refused request, and a yes has none', async () => {
   registry.logs.length = 0;
-  await send('/v1/authorize', [token(), origin, original()]);
+  await send(asked(), [token(), origin, original()]);
   await send('/v1/authorize/nothing', [token(), origin], 'PUT');
   const lines = registry.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
   expect(lines).toMatchObject([

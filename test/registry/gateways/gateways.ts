@@ -37,17 +37,22 @@ export interface Received {
   bytes: number;
 }
 
+/** The texts of a configuration with what stands for them here. */
+export function replace(text: string, pairs: Array<[string, string]>): string {
+  if (!pairs.some(([from]) => text.includes(from))) throw new Error('Nothing of the configuration was replaced.');
+  return pairs.reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
+}
+
 export interface Delivered {
   status: number;
   headers: IncomingMessage['headers'];
 }
 
 export interface Program {
-  /** The language of its block in the page. */
-  block: string;
-  /** The command, in a folder with cert.pem and key.pem, after its configuration was written to `config`. */
+  /** Its blocks in the page, by their language, and the files that they become. */
+  files: Record<string, string>;
+  /** The command, in a folder with its files, cert.pem, key.pem and webhook.pem, which has both. */
   command: string[];
-  config: string;
   env?: Record<string, string>;
   /** What the page shows, and what stands for it here. */
   adapt(block: string, here: { port: number; registry: string; webhook: string }): string;
@@ -61,7 +66,7 @@ export function blockOf(info: string): string {
   return found.text;
 }
 
-export async function startGuarded({ block, command, config, env, adapt }: Program): Promise<Guarded> {
+export async function startGuarded({ files, command, env, adapt }: Program): Promise<Guarded> {
   const port = await freePort();
   const registry = await startRegistry({ sinkPorts: [port] });
   const tenant = await createTenant(registry);
@@ -89,16 +94,20 @@ export async function startGuarded({ block, command, config, env, adapt }: Progr
   const token = await createToken(claims, registry.env);
   const folder = await mkdtemp(join(tmpdir(), 'assent-gateway-'));
   await mkdir(join(folder, 'temp'));
-  await writeFile(join(folder, 'cert.pem'), registry.receiver.certificate.cert);
-  await writeFile(join(folder, 'key.pem'), registry.receiver.certificate.key);
+  const { cert, key } = registry.receiver.certificate;
+  await writeFile(join(folder, 'cert.pem'), cert);
+  await writeFile(join(folder, 'key.pem'), key);
+  await writeFile(join(folder, 'webhook.pem'), `${cert}\n${key}`);
   const here = {
     port,
     registry: new URL(relay.url).host,
     webhook: `127.0.0.1:${(webhook.address() as AddressInfo).port}`,
   };
-  const text = blockOf(block);
-  if (!text.includes('Bearer TOKEN')) throw new Error('The configuration has no place for the token.');
-  await writeFile(join(folder, config), adapt(text.replaceAll('TOKEN', token), here));
+  const texts = Object.keys(files).map(blockOf);
+  if (!texts.join('').includes('Bearer TOKEN')) throw new Error('The configuration has no place for the token.');
+  for (const [at, name] of Object.values(files).entries()) {
+    await writeFile(join(folder, name), adapt((texts[at] ?? '').replaceAll('TOKEN', token), here));
+  }
   const [program = '', ...args] = command;
   const child = spawn(program, args, { cwd: folder, env: { ...process.env, HOME: folder, ...env }, stdio: 'pipe' });
   let output = '';
