@@ -15,10 +15,22 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number];
 
-/** The client that a verified token identifies. */
+/** Who signed in, as the issuer knows them. Stored with what they change, and shown. */
+export interface Person {
+  id: string;
+  /** For show: it may change, and is not unique. */
+  name?: string;
+}
+
+/** Whom a verified token identifies. */
 export interface Principal {
   tenant: string;
+  /** The owner of what is registered, such as a team. */
   subscriber: string;
+  /** The program that acts. */
+  client: string;
+  /** Who acts through it; absent for a program that acts alone. */
+  person?: Person;
   scopes: ReadonlySet<Scope>;
   /** The tenants that its issuer may name; undefined if it may name any. No scope reaches beyond them. */
   tenants?: readonly string[] | undefined;
@@ -34,4 +46,4 @@ export interface Principal {
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** The caller of an operation without a token. */
-export const nobody: Principal = { tenant: '', subscriber: '', scopes: new Set(), tokenExpiresAt: 0 };
+export const nobody: Principal = { tenant: '', subscriber: '', client: '', scopes: new Set(), tokenExpiresAt: 0 };

@@ -23,10 +23,14 @@ export const tokenTexts = {
     en: 'This service does not accept this type of token (typ).',
     nl: 'Deze dienst accepteert dit type token niet (typ).',
   },
-  audience: {
-    en: 'The token is not meant for this service (aud).',
-    nl: 'Het token is niet voor deze dienst bedoeld (aud).',
+  notAccessToken: {
+    en: 'The token is not an access token.',
+    nl: 'Het token is geen access token.',
   },
+  audience: (claim: string): Text => ({
+    en: `The token is not meant for this service (${claim}).`,
+    nl: `Het token is niet voor deze dienst bedoeld (${claim}).`,
+  }),
   notYetValid: { en: 'The token is not valid yet (nbf).', nl: 'Het token is nog niet geldig (nbf).' },
   fromTheFuture: {
     en: 'The token was issued in the future (iat).',
@@ -52,9 +56,9 @@ export const tokenTexts = {
     en: `The ${claim} of the token is malformed.`,
     nl: `In het token is ${claim} onjuist opgebouwd.`,
   }),
-  name: (claim: string, limit: number): Text => ({
-    en: `The token must have a ${claim} of 1 to ${limit} characters without control characters.`,
-    nl: `Het token moet een ${claim} van 1 tot en met ${limit} tekens hebben, zonder stuurtekens.`,
+  name: (claim: string): Text => ({
+    en: `The token must have a ${claim} of 1 to 200 visible characters, in Unicode form NFKC, with single spaces at most.`,
+    nl: `Het token moet een ${claim} van 1 tot en met 200 zichtbare tekens hebben, in Unicode-vorm NFKC, met hoogstens enkele spaties.`,
   }),
   reservedName: (claim: string): Text => ({
     en: `The ${claim} of the token is a reserved name.`,

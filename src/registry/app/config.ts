@@ -4,7 +4,9 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from '../../base/errors.js';
-import { acceptedAlgorithms, isName } from '../tokens/authenticate.js';
+import { acceptedAlgorithms } from '../tokens/authenticate.js';
+import { usualClaims } from '../tokens/claims.js';
+import { isName, isReserved } from '../../base/formats/name.js';
 import { createAddressRules } from '../../outbound/address.js';
 import { everyLocalPort } from '../../outbound/sink.js';
 import { limits } from '../../base/limits.js';
@@ -68,7 +70,14 @@ const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postg
 
 const tenantName = z
   .string('must be a text')
-  .refine(isName, 'must be a name of 1 to 200 characters without control characters');
+  .refine((value) => isName(value), 'must be a name of 1 to 200 visible characters in Unicode form NFKC')
+  .refine((value) => !isReserved(value), 'is a reserved name');
+
+const one = text.transform((value) => [value]);
+const textOrTexts = 'must be a text or a list of texts';
+const texts = z.union([one, z.array(text).min(1, 'must not be empty')], textOrTexts);
+/** An empty list switches it off. */
+const textsOrNone = z.union([one, z.array(text)], textOrTexts);
 
 /** The console never asks for sink credentials. */
 const consoleScope = 'openid assent:subscribe assent:deliver assent:admin assent:block assent:audit';
@@ -76,10 +85,7 @@ const consoleScope = 'openid assent:subscribe assent:deliver assent:admin assent
 const issuer = z.strictObject(
   {
     issuer: text,
-    audience: z.union(
-      [text.transform((value) => [value]), z.array(text).min(1, 'must not be empty')],
-      'must be a text or a list of texts',
-    ),
+    audience: texts,
     jwks: httpUrl,
     algorithms: z
       .array(z.enum(acceptedAlgorithms, `must be one of ${acceptedAlgorithms.join(', ')}`), 'must be a list')
@@ -87,6 +93,15 @@ const issuer = z.strictObject(
       .default(['PS256', 'ES256']),
     tenant: tenantName.optional(),
     tenants: z.array(tenantName, 'must be a list').min(1, 'must not be empty').optional(),
+    tokentypes: texts.default([...usualClaims.tokentypes]),
+    audienceclaims: texts.default([...usualClaims.audienceclaims]),
+    scopeclaims: texts.default([...usualClaims.scopeclaims]),
+    scopeprefix: text.default(usualClaims.scopeprefix),
+    tenantclaims: texts.default([...usualClaims.tenantclaims]),
+    clientclaims: texts.default([...usualClaims.clientclaims]),
+    subscriberclaims: texts.optional(),
+    personclaims: textsOrNone.default([...usualClaims.personclaims]),
+    nameclaims: textsOrNone.default([...usualClaims.nameclaims]),
     consoleclient: text.optional(),
     consolescope: text.default(consoleScope),
   },
@@ -135,9 +150,6 @@ const variables = {
     .default('info'),
   ASSENT_ISSUERS: json.pipe(z.array(issuer, 'must be a list of issuers')).default([]),
   ASSENT_DEVELOPMENT_ISSUER: flag.optional(),
-  ASSENT_TOKEN_TYPE: text.default('at+jwt'),
-  ASSENT_TENANT_CLAIM: text.default('tenant'),
-  ASSENT_SUBSCRIBER_CLAIM: text.default('client_id'),
   ASSENT_CLOCK_TOLERANCE_SECONDS: whole(0, 60).default(5),
   ASSENT_CREDENTIAL_KEYS: list.pipe(z.array(credentialKey)).default([]),
   ASSENT_ALLOWED_NETWORKS: list.pipe(z.array(network)).default([]),
@@ -271,6 +283,12 @@ export type Config = ReturnType<typeof readConfig>;
 /** What the commands for a registry read (src/tools/cli/resources/registry.ts). A registry in the same shell leaves them alone. */
 export const commandVariables: readonly string[] = ['ASSENT_URL', 'ASSENT_TOKEN'];
 
+const moved: Readonly<Record<string, string>> = {
+  ASSENT_TOKEN_TYPE: 'is "tokentypes" of an issuer in ASSENT_ISSUERS now',
+  ASSENT_TENANT_CLAIM: 'is "tenantclaims" of an issuer in ASSENT_ISSUERS now',
+  ASSENT_SUBSCRIBER_CLAIM: 'is "subscriberclaims" of an issuer in ASSENT_ISSUERS now',
+};
+
 /**
  * Throws a SetupError that lists every fault of the environment, one per line. Unknown ASSENT_ names are faults too:
  * they are typos.
@@ -283,7 +301,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const parsed = schema.safeParse(present);
   const ca = readAuthority(present['ASSENT_SINK_CA_FILE']);
   const faults = [
-    ...unknown.map((name) => `${name} is not a setting`),
+    ...unknown.map((name) => `${name} ${moved[name] ?? 'is not a setting'}`),
     ...(parsed.error?.issues ?? []).map(({ path, message }) => `${String(path[0])}${detail(path)} ${message}`),
     ...contradictions(present),
     ...(ca.fault === undefined ? [] : [`ASSENT_SINK_CA_FILE cannot be read: ${ca.fault}`]),
@@ -310,9 +328,6 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     tokens: {
       issuers: values.ASSENT_ISSUERS,
       developmentIssuer: values.ASSENT_DEVELOPMENT_ISSUER ?? !production,
-      tokenType: values.ASSENT_TOKEN_TYPE,
-      tenantClaim: values.ASSENT_TENANT_CLAIM,
-      subscriberClaim: values.ASSENT_SUBSCRIBER_CLAIM,
       clockToleranceSeconds: values.ASSENT_CLOCK_TOLERANCE_SECONDS,
     },
     outbound: {

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
+import { compactVerify, decodeJwt, errors, jwtVerify, type CompactVerifyGetKey } from 'jose';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
 import { requestTexts } from '../../base/texts/requests.js';
 import type { Text } from '../../base/texts/text.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
 import type { KeySource } from './keys.js';
-import { scopes, type Principal } from '../../base/contract/principal.js';
+import type { Principal } from '../../base/contract/principal.js';
+import { readClaims, usualClaims, type ClaimRules } from './claims.js';
 
 /** The algorithms that an issuer may use: no `none`, and no symmetric one. */
 export const acceptedAlgorithms = [
@@ -20,7 +21,7 @@ export const acceptedAlgorithms = [
   'RS256',
 ] as const;
 
-export interface TokenIssuer {
+export interface TokenIssuer extends Partial<ClaimRules> {
   issuer: string;
   audience: string[];
   algorithms: string[];
@@ -31,27 +32,19 @@ export interface TokenIssuer {
   tenants?: readonly string[] | undefined;
 }
 
-/** Rules for the tokens of every issuer. */
-export interface TokenRules {
-  /** Required `typ`. `any` switches the check off, for issuers without `at+jwt`; their ID tokens then pass too. */
-  tokenType: string;
-  clockToleranceSeconds: number;
-  tenantClaim: string;
-  /** A token without this claim is identified by `sub`. */
-  subscriberClaim: string;
-}
-
-export interface AuthenticateSettings extends Partial<TokenRules> {
+export interface AuthenticateSettings {
   issuers: TokenIssuer[];
+  clockToleranceSeconds?: number;
   /** Milliseconds since 1970. */
   clock?: () => number;
+  /** Called for a token that a setting would accept. The issuer signed it, unless the rule is `token_iss`. */
+  onMisfit?: (issuer: string, rule: FaultRule, advice: string) => void;
 }
 
 export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
 
 const maxTokenAgeSeconds = 86_400;
 const maxTokenLength = 8_192;
-const maxNameLength = 200;
 
 /**
  * Verifies bearer tokens: RFC 6750 section 2.1 (a token in a query or body is ignored), RFC 9068 section 4.
@@ -62,9 +55,8 @@ const maxNameLength = 200;
  * `keys_unavailable`.
  */
 export function createAuthenticate(settings: AuthenticateSettings): Authenticate {
-  const { tokenType = 'at+jwt', clockToleranceSeconds = 5, clock = Date.now } = settings;
-  const { tenantClaim = 'tenant', subscriberClaim = 'client_id' } = settings;
-  const issuers = new Map(settings.issuers.map((entry) => [entry.issuer, entry]));
+  const { clockToleranceSeconds = 5, clock = Date.now, onMisfit = () => undefined } = settings;
+  const issuers = new Map(settings.issuers.map((entry) => [entry.issuer, { ...usualClaims, ...entry }]));
   if (issuers.size !== settings.issuers.length) throw new Error('A token issuer is configured twice.');
   settings.issuers.forEach(checkIssuer);
 
@@ -72,23 +64,31 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
     const token = bearerToken(authorization);
     try {
       // The unverified iss only selects the rules; jwtVerify then checks it along with everything else.
-      const entry = issuers.get(decodeJwt(token).iss ?? '');
-      if (!entry) throw refusal('token_iss', tokenTexts.issuer);
-      const { payload } = await jwtVerify(token, entry.keys, {
+      const { iss = '' } = decodeJwt(token);
+      const entry = issuers.get(iss);
+      if (!entry) {
+        onMisfit(String(iss).slice(0, 200), 'token_iss', 'no entry of ASSENT_ISSUERS has this "issuer"; not verified');
+        throw refusal('token_iss', tokenTexts.issuer);
+      }
+      const { payload, protectedHeader } = await jwtVerify(token, entry.keys, {
         algorithms: entry.algorithms,
         issuer: entry.issuer,
-        audience: entry.audience,
-        ...(tokenType === 'any' ? {} : { typ: tokenType }),
-        requiredClaims: ['iss', 'aud', 'exp', 'iat'],
+        requiredClaims: ['iss', 'exp', 'iat'],
         maxTokenAge: maxTokenAgeSeconds,
         clockTolerance: clockToleranceSeconds,
         currentDate: new Date(clock()),
+      }).catch((error: unknown) => {
+        if (error instanceof errors.JOSEAlgNotAllowed) void adviseAlgorithm(token, entry, onMisfit);
+        throw error;
       });
-      const granted = scopeNames(payload['scope'] ?? payload['scp']);
+      const read = readClaims(payload, protectedHeader.typ, entry.audience, entry);
+      if ('rule' in read) {
+        if (read.advice !== undefined) onMisfit(entry.issuer, read.rule, read.advice);
+        throw refusal(read.rule, read.detail);
+      }
+      if (read.advice !== undefined) onMisfit(entry.issuer, 'token_scope', read.advice);
       return {
-        tenant: tenantOf(payload, tenantClaim, entry),
-        subscriber: clientName(payload, payload[subscriberClaim] === undefined ? 'sub' : subscriberClaim),
-        scopes: new Set(scopes.filter((scope) => granted.includes(scope))),
+        ...read.found,
         tenants: entry.tenant === undefined ? entry.tenants : [entry.tenant],
         tokenExpiresAt: Math.min(payload.exp!, payload.iat! + maxTokenAgeSeconds) * 1000,
         claims: () => decodeJwt(token),
@@ -97,6 +97,23 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
       throw error instanceof errors.JOSEError ? explained(error) : error;
     }
   };
+}
+
+/** The caller doesn't wait for it. */
+async function adviseAlgorithm(
+  token: string,
+  { issuer, keys, algorithms }: TokenIssuer,
+  onMisfit: NonNullable<AuthenticateSettings['onMisfit']>,
+): Promise<void> {
+  try {
+    const { protectedHeader } = await compactVerify(token, keys as CompactVerifyGetKey, {
+      algorithms: [...acceptedAlgorithms],
+    });
+    const wanted = JSON.stringify([...algorithms, protectedHeader.alg]);
+    onMisfit(issuer, 'token_alg', `set "algorithms": ${wanted}`);
+  } catch {
+    // The issuer did not sign it, so no setting would accept it.
+  }
 }
 
 function checkIssuer({ issuer, audience, algorithms }: TokenIssuer): void {
@@ -115,42 +132,8 @@ function bearerToken(authorization: string | undefined): string {
   return token;
 }
 
-function tenantOf(payload: JWTPayload, claim: string, { tenant, tenants }: TokenIssuer): string {
-  if (tenant !== undefined) return tenant;
-  const claimed = name(payload, claim);
-  if (tenants === undefined || tenants.includes(claimed)) return claimed;
-  throw refusal(`token_${claim}`, tokenTexts.tenant(claim));
-}
-
-/** Invisible characters could make two tenants look the same in a log or on a page; lone surrogates break storage. */
-export function isName(value: string): boolean {
-  return value !== '' && value.length <= maxNameLength && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(value);
-}
-
-function name(payload: JWTPayload, claim: string): string {
-  const value = payload[claim];
-  if (typeof value === 'string' && isName(value)) return value;
-  throw refusal(`token_${claim}`, tokenTexts.name(claim, maxNameLength));
-}
-
-/** The audit log uses these names for the service and for webhooks. No client may have them. */
-const reservedNames = ['assent', 'callback'];
-
-function clientName(payload: JWTPayload, claim: string): string {
-  const client = name(payload, claim);
-  if (!reservedNames.includes(client)) return client;
-  throw refusal(`token_${claim}`, tokenTexts.reservedName(claim));
-}
-
-function scopeNames(claim: unknown): unknown[] {
-  if (typeof claim === 'string') return claim.split(' ');
-  return Array.isArray(claim) ? claim : [];
-}
-
 const failedChecks = new Map<string, Text>([
-  ['typ', tokenTexts.type],
   ['iss', tokenTexts.issuer],
-  ['aud', tokenTexts.audience],
   ['nbf', tokenTexts.notYetValid],
   ['iat', tokenTexts.fromTheFuture],
 ]);

@@ -1,11 +1,12 @@
 import type { JSONWebKeySet } from 'jose';
 import type { Logger } from 'pino';
-import { createAuthenticate, type Authenticate, type TokenIssuer, type TokenRules } from './authenticate.js';
+import { createAuthenticate, type Authenticate, type AuthenticateSettings, type TokenIssuer } from './authenticate.js';
 import { developmentAudience, openDevelopmentIssuer } from './development-issuer.js';
 import { createRemoteKeySource } from './keys.js';
 import type { Principal } from '../../base/contract/principal.js';
 
-interface IssuerSettings extends TokenRules {
+interface IssuerSettings {
+  clockToleranceSeconds: number;
   /** `jwks` is the URL of an issuer's keys. */
   issuers: ReadonlyArray<Omit<TokenIssuer, 'keys'> & { jwks: string }>;
   /** Whether the service issues its own tokens, with a key in the data folder. */
@@ -37,11 +38,28 @@ export async function openIssuers(settings: IssuerSettings, log: Logger): Promis
     keys: development.keySource,
   };
   const authenticate = createAuthenticate({
-    ...settings,
+    clockToleranceSeconds: settings.clockToleranceSeconds,
+    onMisfit: createMisfitLog(log),
     issuers: own === undefined ? configured : [...configured, own],
   });
   const tokens = new TokenCache(authenticate);
   return { tokens, developmentKeys: development?.jwks };
+}
+
+const misfitPauseMs = 60_000;
+const maxMisfits = 100;
+
+/** Each kind at most once a minute: a client repeats its requests, and a stranger could fill the log. */
+function createMisfitLog(log: Logger): NonNullable<AuthenticateSettings['onMisfit']> {
+  const loggedAt = new Map<string, number>();
+  return (issuer, rule, advice) => {
+    const key = rule === 'token_iss' ? rule : `${issuer} ${rule}`;
+    const now = performance.now();
+    if (now - (loggedAt.get(key) ?? -Infinity) < misfitPauseMs) return;
+    if (loggedAt.size >= maxMisfits) loggedAt.clear();
+    loggedAt.set(key, now);
+    log.warn({ issuer, rule, advice }, 'a token does not fit the settings of its issuer');
+  };
 }
 
 interface Entry {

@@ -72,6 +72,12 @@ test('all faults are reported at once: wrong values, unknown names, contradictio
   expect(faults).toContain('  ASSENT_PROT is not a setting');
 });
 
+test('a setting that is one of each issuer now says so', () => {
+  expect(faultsOf({ ASSENT_SUBSCRIBER_CLAIM: 'team' })).toEqual([
+    '  ASSENT_SUBSCRIBER_CLAIM is "subscriberclaims" of an issuer in ASSENT_ISSUERS now',
+  ]);
+});
+
 test('NODE_ENV is one of three values: a misspelled production must not trust development tokens', () => {
   expect(faultsOf({ NODE_ENV: 'prod' })).toEqual(['  NODE_ENV must be development, test or production']);
 });
@@ -210,6 +216,10 @@ test.each([
   ['a tenant and tenants', JSON.stringify([{ ...issuer, tenant: 'a', tenants: ['b'] }])],
   ['no tenant', JSON.stringify([{ ...issuer, tenants: [] }])],
   ['a tenant that no token can have', JSON.stringify([{ ...issuer, tenant: 'a\nb' }])],
+  ...['*', '', 'assent', 'a*', ' a', 'geme\u0301ente', '\uff0a'].map((name) => [
+    `the tenant ${JSON.stringify(name)}`,
+    JSON.stringify([{ ...issuer, tenants: ['gemeente', name] }]),
+  ]),
   ['one issuer twice', JSON.stringify([issuer, { ...issuer, audience: 'other' }])],
 ])('issuers: %s is refused', (_title, value) => {
   expect(faultsOf({ ASSENT_ISSUERS: value })).toEqual([expect.stringContaining('ASSENT_ISSUERS')]);

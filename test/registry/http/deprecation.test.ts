@@ -52,7 +52,7 @@ describe.each([
     const pipeline = new Pipeline({
       handlers,
       maxEventBytes: 1_000,
-      authenticate: () => ({ tenant: 't', subscriber: 's', scopes, tokenExpiresAt: Infinity }),
+      authenticate: () => ({ tenant: 't', subscriber: 's', client: 's', scopes, tokenExpiresAt: Infinity }),
       readsOnly: false,
       onWritten: async () => undefined,
       onRequest: () => undefined,

@@ -37,7 +37,7 @@ beforeEach(async () => {
   const pipeline = new Pipeline({
     handlers,
     maxEventBytes: 1_000,
-    authenticate: () => ({ tenant: 't', subscriber: 's', scopes, tokenExpiresAt: Infinity }),
+    authenticate: () => ({ tenant: 't', subscriber: 's', client: 's', scopes, tokenExpiresAt: Infinity }),
     readsOnly: false,
     onWritten: async () => undefined,
     onRequest: () => undefined,

@@ -6,6 +6,7 @@ import {
   acceptedAlgorithms,
   createAuthenticate,
   type AuthenticateSettings,
+  type TokenIssuer,
 } from '../../../src/registry/tokens/authenticate.js';
 import { openIssuers } from '../../../src/registry/tokens/issuers.js';
 import { createRemoteKeySource } from '../../../src/registry/tokens/keys.js';
@@ -40,10 +41,11 @@ afterEach(() => server.stop());
 
 const allButRs256 = acceptedAlgorithms.filter((algorithm) => algorithm !== 'RS256');
 
-function authenticator(settings: Partial<AuthenticateSettings> = {}, algorithms: string[] = allButRs256) {
+/** With one issuer, or as the settings say. */
+function authenticator(settings: Partial<AuthenticateSettings> = {}, rules: Partial<TokenIssuer> = {}) {
   const keys = createRemoteKeySource({ url: server.url, clock: () => keysNow });
   return createAuthenticate({
-    issuers: [{ issuer, audience: [audience], algorithms, keys }],
+    issuers: [{ issuer, audience: [audience], algorithms: allButRs256, keys, ...rules }],
     clock: () => nowSeconds * 1000,
     ...settings,
   });
@@ -71,10 +73,12 @@ function verdict(token: string, authenticate = authenticator()): Promise<string>
   );
 }
 
-test('a valid token gives its tenant, client, known scopes and expiry', async () => {
+test('a valid token gives its tenant, client, person, known scopes and expiry', async () => {
   expect(await authenticator()(`bEARER  ${await signed(es256, claims())}`)).toEqual({
     tenant: 'gemeente-utrecht',
     subscriber: 'zaaksysteem',
+    client: 'zaaksysteem',
+    person: { id: 'user-7' },
     scopes: new Set(['assent:subscribe', 'assent:deliver']),
     tokenExpiresAt: (nowSeconds + 540) * 1000,
     claims: expect.any(Function),
@@ -84,6 +88,33 @@ test('a valid token gives its tenant, client, known scopes and expiry', async ()
 test('a PS256 token is accepted', async () => {
   expect(await verdict(await signed(ps256, claims()))).toBe('gemeente-utrecht');
 });
+
+/** The names of every tenant, of the service and of callbacks, in all spellings that look like them. */
+const reservedNames = [
+  '*',
+  'a*',
+  '\uff0a',
+  '\u2217',
+  'assent',
+  'Assent',
+  '\uff41ssent',
+  'as\u00adsent',
+  'callback',
+  'CALLBACK',
+];
+/** Of `gemeente utrecht`: two tenants would look the same. */
+const sameLooks = [
+  ...[
+    ' gemeente',
+    'gemeente ',
+    'gemeente  utrecht',
+    'gemeente\u00a0utrecht',
+    'gemeente\u3000utrecht',
+    '\u2800',
+    '\u3164',
+  ],
+  ...['geme\u0301ente', '\ufb01n', 'gemeente\ufe0f', 'gemeente\u200b', 'gemeente\u2066', '\u{e0001}gemeente', ' '],
+];
 
 const refusedClaims: Array<[string, Record<string, unknown>, string]> = [
   ['without exp', { exp: undefined }, 'token_exp'],
@@ -108,8 +139,13 @@ const refusedClaims: Array<[string, Record<string, unknown>, string]> = [
   ['with a bidirectional control character in its tenant', { tenant: 'a\u202eb' }, 'token_tenant'],
   ['with a client that is empty, whatever its sub', { client_id: '' }, 'token_client_id'],
   ['with a client that is null, whatever its sub', { client_id: null }, 'token_client_id'],
-  ['with the name of the service as its client', { client_id: 'assent' }, 'token_client_id'],
-  ['with the name of callbacks as its client', { client_id: 'callback' }, 'token_client_id'],
+  ...['tenant', 'client_id'].flatMap((claim) =>
+    [...reservedNames, ...sameLooks].map((name): [string, Record<string, unknown>, string] => [
+      `with ${JSON.stringify(name)} as its ${claim}`,
+      { [claim]: name },
+      `token_${claim}`,
+    ]),
+  ),
   ['with neither client nor sub', { client_id: undefined, sub: undefined }, 'token_sub'],
 ];
 
@@ -137,16 +173,19 @@ test.each([['JWT'], ['dpop+jwt'], [undefined]])('a token of the type %s is refus
   expect(await verdict(await signed(es256, claims(), { typ }))).toBe('token_typ');
 });
 
-test('the long form of the type is the same type, and `any` accepts every type', async () => {
+test('the long form of the type is the same type, and others are accepted from issuers that are configured so', async () => {
   expect(await verdict(await signed(es256, claims(), { typ: 'application/AT+jwt' }))).toBe('gemeente-utrecht');
-  const token = await signed(es256, claims(), { typ: 'JWT' });
-  expect(await verdict(token, authenticator({ tokenType: 'any' }))).toBe('gemeente-utrecht');
+  const untyped = authenticator({}, { tokentypes: ['JWT'] });
+  for (const typ of ['JWT', 'application/jwt', undefined]) {
+    expect(await verdict(await signed(es256, claims(), { typ }), untyped)).toBe('gemeente-utrecht');
+  }
+  expect(await verdict(await signed(es256, claims()), untyped)).toBe('token_typ');
 });
 
 test('an unsigned token is refused', async () => {
   const unsigned = new UnsecuredJWT(claims()).encode();
   expect(await verdict(unsigned)).toBe('token_alg');
-  expect(await verdict(unsigned, authenticator({ tokenType: 'any' }))).toBe('token_alg');
+  expect(await verdict(unsigned, authenticator({}, { tokentypes: ['JWT'] }))).toBe('token_alg');
 });
 
 test('an HS256 token with the public key as its secret is refused', async () => {
@@ -159,7 +198,7 @@ test('an HS256 token with the public key as its secret is refused', async () => 
 test('RS256 is refused unless it is configured for the issuer', async () => {
   const token = await signed(rs256, claims());
   expect(await verdict(token)).toBe('token_alg');
-  expect(await verdict(token, authenticator({}, ['RS256']))).toBe('gemeente-utrecht');
+  expect(await verdict(token, authenticator({}, { algorithms: ['RS256'] }))).toBe('gemeente-utrecht');
 });
 
 test('modified claims and a foreign signature are refused', async () => {
@@ -233,10 +272,7 @@ test('during an outage tokens with a known key are accepted, and others get keys
 });
 
 test('an issuer can be limited to one tenant or to a list of tenants', async () => {
-  const entry = { issuer, audience: [audience], algorithms: allButRs256 };
-  const keys = createRemoteKeySource({ url: server.url, clock: () => keysNow });
-  const confined = (limits: { tenant?: string; tenants?: string[] }) =>
-    authenticator({ issuers: [{ ...entry, keys, ...limits }] });
+  const confined = (limits: { tenant?: string; tenants?: string[] }) => authenticator({}, limits);
   const token = (tenant: string | undefined) => signed(es256, claims({ tenant }));
   const listed = confined({ tenants: ['gemeente-utrecht', 'gemeente-zeist'] });
   expect(await verdict(await token('gemeente-zeist'), listed)).toBe('gemeente-zeist');
@@ -255,6 +291,7 @@ test('a token that names no key is refused if several keys fit, and accepted if 
 
 test.each([
   ['a list in scope', { scope: ['assent:admin'] }, ['assent:admin']],
+  ['scp beside an empty scope', { scope: '', scp: 'assent:deliver' }, ['assent:deliver']],
   ['words in scp', { scope: undefined, scp: 'assent:admin assent:deliver' }, ['assent:admin', 'assent:deliver']],
   ['a list in scp', { scope: undefined, scp: ['assent:deliver'] }, ['assent:deliver']],
   ['a name that only starts like a scope', { scope: 'assent:admin2 ASSENT:ADMIN' }, []],
@@ -271,14 +308,40 @@ test('a token that becomes too old before it expires ends at that moment', async
   expect(principal.tokenExpiresAt).toBe((nowSeconds - 60 + 86_400) * 1000);
 });
 
-test('the names of the claims are configurable, and sub replaces a missing client', async () => {
-  const authenticate = authenticator({ tenantClaim: 'https://example.com/org', subscriberClaim: 'azp' });
-  const token = await signed(es256, claims({ 'https://example.com/org': 'oin-1' }));
-  expect(await authenticate(`Bearer ${token}`)).toMatchObject({ tenant: 'oin-1', subscriber: 'user-7' });
+test('the names of the claims are configurable, also as paths, and the first that the token has counts', async () => {
+  const authenticate = authenticator(
+    {},
+    {
+      tenantclaims: ['https://example.com/org', 'org'],
+      clientclaims: ['azp'],
+      subscriberclaims: ['groups.team', 'azp'],
+      scopeclaims: ['scp', 'resource_access.as.sent.roles'],
+      scopeprefix: 'api/',
+    },
+  );
+  const others = {
+    azp: 'browser',
+    resource_access: { 'as.sent': { roles: ['assent:deliver'] } },
+    scp: ['api/assent:admin'],
+  };
+  const of = async (more: object) => authenticate(`Bearer ${await signed(es256, claims({ ...others, ...more }))}`);
+  expect(await of({ 'https://example.com/org': 'oin-1', org: 'oin-2', groups: { team: 'team-1' } })).toMatchObject({
+    tenant: 'oin-1',
+    subscriber: 'team-1',
+    client: 'browser',
+    scopes: new Set(['assent:admin', 'assent:deliver']),
+  });
+  expect(await of({ org: 'oin-2' })).toMatchObject({ tenant: 'oin-2', subscriber: 'browser' });
+});
+
+test('without a claim that names the client, sub does', async () => {
+  const token = await signed(es256, claims({ client_id: undefined }));
+  const { subscriber, client, person } = await authenticator()(`Bearer ${token}`);
+  expect([subscriber, client, person]).toEqual(['user-7', 'user-7', undefined]);
 });
 
 test.each([['none'], ['HS256'], ['RS512'], ['dir'], ['']])('the algorithm "%s" cannot be configured', (algorithm) => {
-  expect(() => authenticator({}, ['PS256', algorithm])).toThrow('Algorithms not accepted');
+  expect(() => authenticator({}, { algorithms: ['PS256', algorithm] })).toThrow('Algorithms not accepted');
 });
 
 test('an issuer without algorithms, audience or name cannot be configured, nor can one issuer twice', () => {

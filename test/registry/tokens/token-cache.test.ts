@@ -12,7 +12,13 @@ beforeEach(() => {
   jest.spyOn(Date, 'now').mockImplementation(() => now);
   cache = new TokenCache(async (authorization = '') => {
     judged.push(authorization);
-    return { tenant: 'gemeente', subscriber: 'zaaksysteem', scopes: new Set(), tokenExpiresAt: expiresAt };
+    return {
+      tenant: 'gemeente',
+      subscriber: 'zaaksysteem',
+      client: 'zaaksysteem',
+      scopes: new Set(),
+      tokenExpiresAt: expiresAt,
+    };
   });
 });
 afterEach(() => void jest.restoreAllMocks());
