@@ -216,7 +216,7 @@ test.each([
   ['a tenant and tenants', JSON.stringify([{ ...issuer, tenant: 'a', tenants: ['b'] }])],
   ['no tenant', JSON.stringify([{ ...issuer, tenants: [] }])],
   ['a tenant that no token can have', JSON.stringify([{ ...issuer, tenant: 'a\nb' }])],
-  ...['*', '', 'assent', 'a*', ' a', 'geme\u0301ente', '\uff0a'].map((name) => [
+  ...['*', '', 'assent', 'a*', ' a', 'geme\u0301ente'].map((name) => [
     `the tenant ${JSON.stringify(name)}`,
     JSON.stringify([{ ...issuer, tenants: ['gemeente', name] }]),
   ]),
