@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { compactVerify, decodeJwt, errors, jwtVerify, type CompactVerifyGetKey } from 'jose';
+import { compactVerify, decodeJwt, errors, jwtVerify } from 'jose';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
 import { requestTexts } from '../../base/texts/requests.js';
 import type { Text } from '../../base/texts/text.js';
@@ -106,7 +106,7 @@ async function adviseAlgorithm(
   onMisfit: NonNullable<AuthenticateSettings['onMisfit']>,
 ): Promise<void> {
   try {
-    const { protectedHeader } = await compactVerify(token, keys as CompactVerifyGetKey, {
+    const { protectedHeader } = await compactVerify(token, keys, {
       algorithms: [...acceptedAlgorithms],
     });
     const wanted = JSON.stringify([...algorithms, protectedHeader.alg]);

@@ -134,7 +134,7 @@ function typeFault(claims: Claims, type: unknown, { tokentypes, clientclaims }: 
   // Entra says in access tokens alone how the client signed in.
   const isOfEntra = 'azpacr' in claims || 'appidacr' in claims;
   const isOther =
-    (typ !== undefined && !/^(?:bearer|dpop|at\+jwt)$/i.test(String(typ))) ||
+    (typ !== undefined && !(typeof typ === 'string' && /^(?:bearer|dpop|at\+jwt)$/i.test(typ))) ||
     (use !== undefined && use !== 'access') ||
     'events' in claims;
   const isNamed = nameOfType(type) === 'at+jwt';
