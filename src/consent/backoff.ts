@@ -50,6 +50,9 @@ export function parseRetryAfter(retryAfter: string | undefined, date: string | u
 
 function parseHttpDate(text: string): number | undefined {
   const known = imfDate.test(text) || rfc850Date.test(text) || asctimeDate.test(text);
-  const ms = known ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : NaN;
-  return Number.isNaN(ms) ? undefined : ms;
+  // Second 60 is a leap second. A day that the month lacks would be one of the next month.
+  const plain = text.replace(/:60(?= )/, ':59');
+  const ms = known ? Date.parse(plain.endsWith('GMT') ? plain : `${plain} GMT`) : NaN;
+  const day = Number(/\d{1,2}/.exec(text)?.[0]);
+  return Number.isNaN(ms) || new Date(ms).getUTCDate() !== day ? undefined : ms;
 }

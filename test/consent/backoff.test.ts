@@ -40,6 +40,7 @@ describe('Retry-After', () => {
     ['seconds', '120', 120_000],
     ['zero seconds', '0', 0],
     ['an IMF date', 'Sun, 06 Nov 1994 08:50:37 GMT', 60_000],
+    ['a leap second', 'Sun, 06 Nov 1994 08:50:60 GMT', 82_000],
     ['an RFC 850 date', 'Sunday, 06-Nov-94 08:50:37 GMT', 60_000],
     ['an asctime date', 'Sun Nov  6 08:50:37 1994', 60_000],
     ['a date in the past', 'Sun, 06 Nov 1994 08:00:00 GMT', 0],
@@ -48,12 +49,18 @@ describe('Retry-After', () => {
     expect(parseRetryAfter(text, date)).toBe(ms);
   });
 
-  test.each([['-1'], ['1.5'], ['1e3'], ['soon'], [''], ['2026-11-20T12:00:00Z'], ['Xyz, 99 Foo 1994 08:49:37 GMT']])(
-    'counts as absent when it is %j',
-    (text) => {
-      expect(parseRetryAfter(text, date)).toBeUndefined();
-    },
-  );
+  test.each([
+    ['-1'],
+    ['1.5'],
+    ['1e3'],
+    ['soon'],
+    [''],
+    ['2026-11-20T12:00:00Z'],
+    ['Xyz, 99 Foo 1994 08:49:37 GMT'],
+    ['Thu, 31 Feb 1994 08:49:37 GMT'],
+  ])('counts as absent when it is %j', (text) => {
+    expect(parseRetryAfter(text, date)).toBeUndefined();
+  });
 
   test('with a date is measured by the Date of the response, and counts as absent without one', () => {
     expect(parseRetryAfter('Sun, 06 Nov 1994 08:50:37 GMT', undefined)).toBeUndefined();

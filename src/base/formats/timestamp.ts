@@ -30,11 +30,15 @@ export function isTimestamp(text: string): boolean {
   return second < 60 || endsMonth(year, month, day, hour * 60 + minute - offset);
 }
 
-const [earliest, latest] = [0, Date.UTC(9999, 0)];
+const [earliest, latest] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
-/** The time of a valid timestamp, from 1970 to 9999. A leap second counts as the second before it. */
+/**
+ * The time of a valid timestamp in milliseconds since 1970: the one reader of every time that comes in. A leap second is the
+ * last millisecond before the next minute, so times keep their order. One that an offset moves out of the years that Postgres
+ * and RFC 3339 can both write, 1 to 9999, is the first or the last of them.
+ */
 export function timeOf(timestamp: string): Date {
-  const text = timestamp.toUpperCase().replace(/:60(?=[.Z+-])/, ':59');
+  const text = timestamp.toUpperCase().replace(/:60(?:\.\d+)?(?=[Z+-])/, ':59.999');
   return new Date(Math.min(latest, Math.max(earliest, Date.parse(text))));
 }
 

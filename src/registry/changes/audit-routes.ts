@@ -5,6 +5,7 @@ import type { OperationRequest, Handlers } from '../http/handler.js';
 import { pageHeaders, pageOf, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { isUuid } from '../../base/files/ids.js';
+import { timeOf } from '../../base/formats/timestamp.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
 import { createAuditReader, placeOf, type AuditEntry, type AuditFilter, type AuditPlace } from './read-audit.js';
 import type { Write } from './snapshot.js';
@@ -45,8 +46,8 @@ function filterOf({ query, principal }: OperationRequest<'getAudit'>): AuditFilt
   const { since, until, action, actor, target, subscriber, tenant } = query;
   return {
     tenants: tenantsOf(principal, tenant),
-    since: since === undefined ? undefined : instantOf(since),
-    until: until === undefined ? undefined : instantOf(until),
+    since: since === undefined ? undefined : timeOf(since).getTime(),
+    until: until === undefined ? undefined : timeOf(until).getTime(),
     action,
     actor,
     target,
@@ -63,13 +64,6 @@ function tenantsOf({ scopes, tenant, tenants }: Principal, wanted: string | unde
   if (wanted === undefined) return all;
   if (all === undefined || all.includes(wanted)) return [wanted];
   throw new RegistryError('scope_missing', tokenTexts.auditOfTenant);
-}
-
-/** A leap second is the one after it. The contract has checked everything else. */
-function instantOf(text: string): number {
-  const isLeap = text.slice(17, 19) === '60';
-  const plain = isLeap ? `${text.slice(0, 17)}59${text.slice(19)}` : text;
-  return Date.parse(plain.toUpperCase()) + (isLeap ? 1_000 : 0);
 }
 
 function keyOf(entry: AuditEntry): string {

@@ -5,6 +5,7 @@ import type { components } from '../../base/contract/contract.gen.js';
 import { actorOf, type Handlers } from '../http/handler.js';
 import { faultsIn } from '../http/problem.js';
 import { findFaults } from '../../base/formats/json.js';
+import { timeOf } from '../../base/formats/timestamp.js';
 import { limits } from '../../base/limits.js';
 import { ageOf, kindOf, holdSecondsOf, type Outcome } from '../../consent/outcome.js';
 import { createSubscriptionReader } from '../subscriptions/read.js';
@@ -93,9 +94,7 @@ function withoutGrant(index: number): Fault {
 
 function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warnings: Fault[] } {
   const { sink, status, count = 1 } = entry;
-  const named = new Date(entry.at ?? NaN);
-  // The contract accepts a leap second; JavaScript does not.
-  const at = Number.isNaN(named.getTime()) ? undefined : named;
+  const at = entry.at === undefined ? undefined : timeOf(entry.at);
   const asks = (status === 429 || status === 503) && entry.retryafter !== undefined;
   const holdSeconds = asks ? holdSecondsOf(String(entry.retryafter), at, now) : undefined;
   const detail = 'The value is neither a number of seconds nor an HTTP date, so Assent ignores it.';

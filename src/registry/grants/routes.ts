@@ -114,7 +114,7 @@ async function recordAgreement(
   const earlier = await claimKey(sql, request, keyOfPair({ origin, sink }));
   const recorded = earlier === undefined ? undefined : await findGrantOf(sql, { origin, sink });
   if (recorded !== undefined) return { id: recorded.id, replayed: true };
-  const until = new Date(expiresat);
+  const until = timeOf(expiresat);
   // Not earlier: a repeated request returns what it recorded, even if that has ended since.
   checkAgreement(sink, until, context);
   // A handshake that started during the revocation may still be open.
@@ -146,8 +146,7 @@ function checkAgreement(sink: string, until: Date, { faultOfSink, now }: Context
   const fault = faultOfSink(sink);
   const fromNowMs = until.getTime() - now();
   const faults: Fault[] = fault ? [{ pointer: '/sink', ...fault }] : [];
-  // The contract accepts a leap second; JavaScript does not.
-  if (!(fromNowMs > 0 && fromNowMs <= longestAgreementMs)) {
+  if (fromNowMs <= 0 || fromNowMs > longestAgreementMs) {
     faults.push({ pointer: '/expiresat', rule: 'time_out_of_range', detail: grantTexts.expiryOutOfRange });
   }
   if (faults.length > 0) throw new RegistryError('invalid_request', grantTexts.invalidAgreement, { faults });

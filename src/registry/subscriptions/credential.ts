@@ -1,5 +1,5 @@
 import type { Fault } from '../../base/errors.js';
-import { isTimestamp } from '../../base/formats/timestamp.js';
+import { isTimestamp, timeOf } from '../../base/formats/timestamp.js';
 import type { CredentialContext, CredentialVault, SinkCredential } from './credential-vault.js';
 import { checkLine, fault, type CheckText } from './rules.js';
 import { credentialTexts } from '../../base/texts/credentials.js';
@@ -47,7 +47,7 @@ const checkToken: CheckText = (value, at) => {
 };
 
 const checkInstant: CheckText = (value, at) => {
-  if (isTimestamp(value) && /(?:z|\+00:00)$/i.test(value)) return [];
+  if (isTimestamp(value) && /(?:z|[+-]00:00)$/i.test(value)) return [];
   return fault(at, 'not_a_utc_instant', credentialTexts.notUtc);
 };
 
@@ -98,7 +98,7 @@ export async function sealCredential(
   const endsAt = value.credentialtype === 'PLAIN' ? undefined : value.accesstokenexpiresutc;
   const info = {
     credentialtype: value.credentialtype,
-    ...(endsAt !== undefined && { endsat: new Date(endsAt).toISOString() }),
+    ...(endsAt !== undefined && { endsat: timeOf(endsAt).toISOString() }),
     fingerprint: vault.fingerprint(value, context),
   };
   return { text: await vault.seal(value, context), info };

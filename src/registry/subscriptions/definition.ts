@@ -2,6 +2,7 @@ import { RegistryError, type Fault } from '../../base/errors.js';
 import { parseFilters } from '../../matching/filters/filter.js';
 import { priceOf } from '../../matching/filters/price.js';
 import { parseOriginName, type Origin } from '../../consent/origin.js';
+import { timeOf } from '../../base/formats/timestamp.js';
 import { credentialTexts } from '../../base/texts/credentials.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { readSinkCredential, type RequestedCredential } from './credential.js';
@@ -69,7 +70,7 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
       price: priceOf(wishes),
       config: body.config,
       requestedRate: body.requestedrate,
-      expiresAt: body.expiresat === undefined ? undefined : new Date(body.expiresat),
+      expiresAt: body.expiresat === undefined ? undefined : timeOf(body.expiresat),
       callback: body.callback,
     },
     origin: origin?.ok ? origin.name : undefined,
@@ -94,7 +95,6 @@ const longestMs = 5 * 366 * 86_400_000;
 export function refuseEnd(end: Date | undefined, now: Date, present?: Date): RegistryError | undefined {
   if (end === undefined || end.getTime() === present?.getTime()) return undefined;
   const fromNowMs = end.getTime() - now.getTime();
-  // The contract accepts a leap second; JavaScript does not.
   if (fromNowMs > 0 && fromNowMs <= longestMs) return undefined;
   return invalid([{ pointer: '/expiresat', rule: 'time_out_of_range', detail: subscriptionTexts.expiryOutOfRange }]);
 }

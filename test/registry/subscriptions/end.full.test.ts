@@ -87,7 +87,6 @@ describe('expiresat', () => {
   test.each([
     ['in the past', () => inMs(-1), 'time_out_of_range'],
     ['more than five years away', () => inDays(1_831), 'time_out_of_range'],
-    ['in a leap second', () => '2026-12-31T23:59:60Z', 'time_out_of_range'],
     ['without an offset', () => '2027-01-01T00:00:00', 'format_wrong'],
     ['a number', () => 5, 'type'],
   ])('is refused if it is %s', async (_, end, rule) => {
