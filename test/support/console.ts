@@ -11,13 +11,14 @@ export interface ConsoleStage {
   tenant: Tenant;
   browser: Browser;
   /**
-   * Opens the console in a new context, signed in with these scopes, at a place (`#/subscriptions`). `check` expects that
+   * Opens the console in a new context, signed in with these scopes, at a place (`#/subscriptions`), from `url` if a proxy
+   * is in front. `check` expects that
    * the page broke no policy, and closes it; call it at the end of each test.
    */
   open(
     scopes: Scope[],
     place: string,
-    who?: { subscriber?: string; tenant?: string; language?: string },
+    who?: { subscriber?: string; tenant?: string; language?: string; url?: string },
   ): Promise<Opened>;
   stop(): Promise<void>;
 }
@@ -34,14 +35,18 @@ export async function startConsole(settings: RegistrySettings = {}): Promise<Con
     registry,
     tenant,
     browser,
-    async open(scopes, place, { subscriber = 'zaaksysteem', tenant: of = 'gemeente', language = 'en' } = {}) {
+    async open(
+      scopes,
+      place,
+      { subscriber = 'zaaksysteem', tenant: of = 'gemeente', language = 'en', url = registry.url } = {},
+    ) {
       const token = await createToken({ tenant: of, subscriber, scopes, minutes: 60 }, registry.env);
       const [{ colorScheme, viewport }] = looks;
       const context = await browser.newContext({ colorScheme, viewport, locale: language });
       const page = await context.newPage();
       page.setDefaultTimeout(30_000);
-      const check = await watch(page, registry.url);
-      await page.goto(`${registry.url}/console#token=${token}`);
+      const check = await watch(page, url);
+      await page.goto(`${url}/console#token=${token}`);
       await page.waitForSelector('nav a');
       await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
       return {

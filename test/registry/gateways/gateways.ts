@@ -60,9 +60,9 @@ export interface Program {
 
 export const isThere = ([command = '', ...args]: string[]) => spawnSync(command, args).status === 0;
 
-export function blockOf(info: string): string {
-  const found = parsePage(readPage('docs/senders/gateways.md')).fences.find((fence) => fence.info === info);
-  if (found === undefined) throw new Error(`docs/senders/gateways.md has no block ${info}.`);
+export function blockOf(info: string, page = 'docs/senders/gateways.md'): string {
+  const found = parsePage(readPage(page)).fences.find((fence) => fence.info === info);
+  if (found === undefined) throw new Error(`${page} has no block ${info}.`);
   return found.text;
 }
 
@@ -103,7 +103,7 @@ export async function startGuarded({ files, command, env, adapt }: Program): Pro
     registry: new URL(relay.url).host,
     webhook: `127.0.0.1:${(webhook.address() as AddressInfo).port}`,
   };
-  const texts = Object.keys(files).map(blockOf);
+  const texts = Object.keys(files).map((info) => blockOf(info));
   if (!texts.join('').includes('Bearer TOKEN')) throw new Error('The configuration has no place for the token.');
   for (const [at, name] of Object.values(files).entries()) {
     await writeFile(join(folder, name), adapt((texts[at] ?? '').replaceAll('TOKEN', token), here));
