@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import type { Rate } from './rate.js';
 import type { FaultRule } from '../base/errors.js';
+import { isIpv6 } from '../base/formats/ip-address.js';
 import { limits } from '../base/limits.js';
 import { originNameTexts } from '../base/texts/origins.js';
 import type { Text } from '../base/texts/text.js';
@@ -75,8 +75,11 @@ export function parseOriginName(text: string): ParsedOriginName {
   if (text.includes('://')) return fault('origin_scheme', originNameTexts.scheme);
   const name = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   const labels = name.split('.');
-  // If the last label is a number, URL parsers read the whole name as an IPv4 address.
-  if (isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) {
+  // If the last label is a number, URL parsers read the whole name as an IPv4 address. An IPv6 address may have a zone.
+  if (
+    isIpv6(name.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')) ||
+    /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')
+  ) {
     return fault('origin_address', originNameTexts.address);
   }
   if (/:\d*$/.test(name)) return fault('origin_port', originNameTexts.port);

@@ -1,4 +1,4 @@
-import { Buffer, isUtf8 } from 'node:buffer';
+import { asciiText, isUtf8 } from '../base/formats/bytes.js';
 import { skipSpace, skipValue } from '../base/formats/json-text.js';
 import { limits } from '../base/limits.js';
 import { addText, finishDraft, isFirst, addFault, startDraft, type Draft, type ReadEvent } from './draft.js';
@@ -58,9 +58,9 @@ function addContentType(draft: Draft, value: string): void {
 
 /** Parses the body only if it contains the words of a claim check, or escapes that may hide them. */
 function findClaimCheck(draft: Draft, body: Uint8Array): void {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (!(bytes.includes('"claimCheck') || bytes.includes('\\u')) || !isUtf8(bytes)) return;
-  const end = skipValue(bytes, skipSpace(bytes, 0), 0, watchClaimCheck(draft, bytes));
+  const text = asciiText(body);
+  if (!(text.includes('"claimCheck') || text.includes('\\u')) || !isUtf8(body)) return;
+  const end = skipValue(body, skipSpace(body, 0), 0, watchClaimCheck(draft, body));
   if (end < 0) draft.claimCheck = undefined;
 }
 

@@ -1,7 +1,6 @@
 // Turns the headers and bytes of an HTTP message into events or faults: first the content mode, then each attribute
 // (`draft.ts`), with every MUST of CloudEvents. `validate-event.ts` then checks an event against a profile.
 
-import { Buffer, isUtf8 } from 'node:buffer';
 import type { ErrorCode, Fault } from '../base/errors.js';
 import { limits } from '../base/limits.js';
 import type { Mode } from './cloud-event.js';
@@ -21,6 +20,7 @@ import {
   tooDeep,
   type JsonText,
 } from '../base/formats/json-text.js';
+import { isUtf8 } from '../base/formats/bytes.js';
 import { parseMediaType } from '../base/formats/media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { readBinaryEvent } from './read-binary.js';
@@ -73,14 +73,13 @@ export function readEvents({ headers, body }: EventRequest, max: MessageLimits =
     return event ? { mode, bytes: body.length, events: [event] } : refused('not_an_event');
   }
   if (!isUtf8(body)) return refused('not_utf8');
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const json = jsonText(bytes);
+  const json = jsonText(body);
   const events: ReadEvent[] = [];
-  const start = startOf(bytes);
+  const start = startOf(body);
   const end = mode === 'batched' ? readBatch(json, start, events, max.events) : readOne(json, start, mode, '', events);
   if (typeof end !== 'number') return refused(end, end === 'too_many_events' ? `The limit is ${max.events}.` : '');
   if (end === tooDeep) return refused('too_deep');
-  if (end < 0 || skipSpace(bytes, end) !== bytes.length) return refused('not_json');
+  if (end < 0 || skipSpace(body, end) !== body.length) return refused('not_json');
   if (mode === 'batched') compareVersions(events);
   return { mode, bytes: body.length, events };
 }
@@ -126,6 +125,8 @@ function modeOf(headers: readonly string[]): Mode | Extract<ReadResult, { faults
   if (contentType === undefined) return 'binary';
   const usual = usualTypes.get(contentType);
   if (usual !== undefined) return usual;
+  // Lines that a proxy, or fetch, has joined.
+  if (/^[^"]*,/.test(contentType)) return refused('content_type_repeated');
   if (!/^application\/cloudevents/i.test(contentType)) return 'binary';
   const mediaType = parseMediaType(contentType);
   if (mediaType?.subtype !== 'cloudevents+json' && mediaType?.subtype !== 'cloudevents-batch+json') {
@@ -140,7 +141,7 @@ function modeOf(headers: readonly string[]): Mode | Extract<ReadResult, { faults
  * Reads an event inside another document by the same rules. Pointers of faults refer to that document.
  * `body` is known to be a JSON object that has the member.
  */
-export function readEventOf(body: Buffer, member: string): ReadEvent {
+export function readEventOf(body: Uint8Array, member: string): ReadEvent {
   const json = jsonText(body);
   const at = `/${member}`;
   const events: ReadEvent[] = [];

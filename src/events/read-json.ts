@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import {
   backslash,
   braceEnd,
@@ -17,6 +16,7 @@ import {
   type JsonText,
   type OnMember,
 } from '../base/formats/json-text.js';
+import { bytesOfBase64, copyOfAscii } from '../base/formats/bytes.js';
 import type { DataForm, ClaimCheck } from './cloud-event.js';
 import { addNative, addNull, addStructure, addText, note, addFault, type Draft } from './draft.js';
 import { parseMediaType } from '../base/formats/media-type.js';
@@ -82,7 +82,7 @@ function readMember(json: JsonText, name: string, value: number, draft: Draft): 
 }
 
 /** Null data is data (JSON format, section 3.1.1). */
-function readData(bytes: Buffer, value: number, draft: Draft): number {
+function readData(bytes: Uint8Array, value: number, draft: Draft): number {
   const end = skipValue(bytes, value, 1, bytes[value] === brace ? watchClaimCheck(draft, bytes) : undefined);
   if (end < 0) return end;
   if (draft.dataForm !== 'absent') {
@@ -93,7 +93,7 @@ function readData(bytes: Buffer, value: number, draft: Draft): number {
   return end;
 }
 
-function formOf(bytes: Buffer, from: number, to: number): DataForm {
+function formOf(bytes: Uint8Array, from: number, to: number): DataForm {
   switch (bytes[from]) {
     case brace:
       return 'object';
@@ -107,7 +107,7 @@ function formOf(bytes: Buffer, from: number, to: number): DataForm {
 }
 
 /** Whether the string contains the text of a JSON object or array. Only strings that begin like one are parsed. */
-function holdsJson(bytes: Buffer, from: number, to: number): boolean {
+function holdsJson(bytes: Uint8Array, from: number, to: number): boolean {
   const first = bytes[skipSpace(bytes, from + 1)];
   if (first !== brace && first !== bracket && first !== backslash) return false;
   return isContainer(decodeString(bytes, from + 1, to - 1));
@@ -117,7 +117,7 @@ function holdsJson(bytes: Buffer, from: number, to: number): boolean {
  * Null counts as absent, as in the JSON schema of the specification. Base64 must be canonical (RFC 4648, sections 3.1,
  * 3.2, 3.5): decoders read other texts differently.
  */
-function readBase64(bytes: Buffer, value: number, draft: Draft): number {
+function readBase64(bytes: Uint8Array, value: number, draft: Draft): number {
   const end = skipValue(bytes, value);
   if (end < 0) return end;
   const isRepeated = draft.dataForm === 'base64' || draft.others?.has('data_base64');
@@ -126,24 +126,23 @@ function readBase64(bytes: Buffer, value: number, draft: Draft): number {
   else {
     if (draft.dataForm !== 'absent') note(draft, rules.dataExclusive, 'data_base64');
     const content = bytes[value] === quote ? decodeString(bytes, value + 1, end - 1) : undefined;
-    const decoded = Buffer.from(content ?? '', 'base64');
-    const isBase64 = decoded.toString('base64') === content;
-    if (!isBase64) addFault(draft, rules.dataBase64, 'data_base64');
+    const decoded = content === undefined ? undefined : bytesOfBase64(content);
+    if (decoded === undefined) addFault(draft, rules.dataBase64, 'data_base64');
     draft.dataForm = 'base64';
-    draft.dataBytes = isBase64 ? decoded.length : 0;
+    draft.dataBytes = decoded?.length ?? 0;
   }
   return end;
 }
 
 function plainText({ text }: JsonText, from: number, to: number): string {
   const part = text.slice(from, to);
-  return text.length <= sharedBody ? part : Buffer.from(part, 'latin1').toString('latin1');
+  return text.length <= sharedBody ? part : copyOfAscii(part);
 }
 
 const firstOfClaimCheck = 0x63;
 
 /** Records the members of a claim check (INTG-STD-015, R-11) in `holder` while it skips data. Keeps no values. */
-export function watchClaimCheck(holder: { claimCheck: ClaimCheck | undefined }, bytes: Buffer): OnMember {
+export function watchClaimCheck(holder: { claimCheck: ClaimCheck | undefined }, bytes: Uint8Array): OnMember {
   return (from, to, value) => {
     if (bytes[from] !== firstOfClaimCheck && bytes[from] !== backslash) return;
     const name = decodeString(bytes, from, to);

@@ -1,9 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { BlockList, isIP } from 'node:net';
 import { isAttributeName, isAttributeText } from '../../src/events/attribute-text.js';
 import { isJson, parseMediaType } from '../../src/base/formats/media-type.js';
 import { readEvents } from '../../src/events/read-events.js';
 import { isTimestamp } from '../../src/base/formats/timestamp.js';
+import { isIpv6, parseIp, parseNetwork } from '../../src/base/formats/ip-address.js';
 import { isUri, isUriReference, parseUriReference } from '../../src/base/formats/uri.js';
+import { asHost, forbidden, inIpv6 } from '../support/hostile-addresses.js';
 import { minimal, structured } from './message.js';
 
 describe('a timestamp', () => {
@@ -301,3 +304,48 @@ test.each([
   ['é', false],
   ['__proto__', false],
 ])('the name %j of an attribute is well-formed: %s', (name, expected) => expect(isAttributeName(name)).toBe(expected));
+
+describe('an IP address', () => {
+  const forms = ['::', '::1', '1::', '1:2:3:4:5:6:7:8', '1:2:3:4:5:6:7::', '::2:3:4:5:6:7:8', '1:2:3:4:5:6:1.2.3.4', '']
+    .concat(['1.2.3.4', '255.255.255.255', '::ffff:1.2.3.4', 'abcd:EF01::', '1::8', '2001:db8::a:0:0:1'])
+    .concat(forbidden.flatMap((address) => [...inIpv6(address), ...asHost(address)]));
+
+  test('is what Node takes for one, with any one character changed', () => {
+    const wrong: string[] = [];
+    for (const form of forms) {
+      for (let at = 0; at <= form.length; at += 1) {
+        for (const other of ['', ':', '.', '0', '9', 'f', 'g', '::', '25', ' ']) {
+          for (const text of [
+            form.slice(0, at) + other + form.slice(at),
+            form.slice(0, at) + other + form.slice(at + 1),
+          ]) {
+            // A zone is not a part of the address.
+            if (text.includes('%')) continue;
+            const family = isIP(text);
+            if ((parseIp(text)?.family ?? 0) !== family || isIpv6(text) !== (family === 6)) wrong.push(text);
+          }
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('is in the networks that Node says', () => {
+    const addresses = forms.filter((form) => isIP(form) !== 0 && !/^::ffff:/i.test(form));
+    const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    for (const base of addresses) {
+      for (const prefix of [0, 1, 7, 8, 9, 31, 32, ...(isIP(base) === 6 ? [33, 64, 127, 128] : [])]) {
+        const list = new BlockList();
+        list.addSubnet(base, prefix, familyOf(base));
+        const includes = parseNetwork(`${base}/${prefix}`);
+        const other = addresses.filter(
+          (address) =>
+            isIP(address) === isIP(base) && list.check(address, familyOf(address)) !== includes?.(parseIp(address)!),
+        );
+        expect(other).toEqual([]);
+      }
+    }
+    const none = ['10.0.0.0', '10.0.0.0/', '10.0.0.0/33', '::/129', 'a/8', '10.0.0.0/8/8', '10.0.0/8', '/8'];
+    expect(none.filter((text) => parseNetwork(text) !== undefined)).toEqual([]);
+  });
+});

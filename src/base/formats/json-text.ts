@@ -1,4 +1,5 @@
 import { limits } from '../limits.js';
+import { asciiText, utf8Bytes, utf8Text } from './bytes.js';
 
 // Walks JSON (RFC 8259) in UTF-8 by position: skipped values are checked but never built, so that the data of an event
 // costs no memory. Positions count bytes; a negative one is a failure. Loops over bytes are twice as fast as over
@@ -6,7 +7,7 @@ import { limits } from '../limits.js';
 
 /** Bytes that are valid UTF-8, and a text with one character for each byte, to slice plain strings from. */
 export interface JsonText {
-  bytes: Buffer;
+  bytes: Uint8Array;
   text: string;
 }
 
@@ -32,8 +33,8 @@ const endings = Uint8Array.from({ length: 256 }, (_, byte) => {
   return isSpecial ? endsPlain | endsString : byte >= 0x7f ? endsPlain : 0;
 });
 
-export function jsonText(bytes: Buffer): JsonText {
-  return { bytes, text: bytes.toString('latin1') };
+export function jsonText(bytes: Uint8Array): JsonText {
+  return { bytes, text: asciiText(bytes) };
 }
 
 /** The start of the outermost value: after a byte order mark and space. */
@@ -70,7 +71,7 @@ export function skipString(bytes: Uint8Array, from: number): number {
   return malformed;
 }
 
-const shortEscapes = new Set(Buffer.from('"\\/bfnrt'));
+const shortEscapes = new Set(utf8Bytes('"\\/bfnrt'));
 
 function escapeLength(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0x75) return shortEscapes.has(bytes[at]!) ? 1 : 0;
@@ -83,8 +84,8 @@ function escapeLength(bytes: Uint8Array, at: number): number {
 }
 
 /** The text of a string without its quotes, between positions from `skipString`. */
-export function decodeString(bytes: Buffer, from: number, to: number): string {
-  const raw = bytes.toString('utf8', from, to);
+export function decodeString(bytes: Uint8Array, from: number, to: number): string {
+  const raw = utf8Text(bytes, from, to);
   return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
 }
 
@@ -138,7 +139,7 @@ export function skipValue(bytes: Uint8Array, from: number, depth = 0, onMember?:
 
 /** Whether a text, without the space around it, is a JSON object or array. */
 export function isContainer(text: string): boolean {
-  const bytes = Buffer.from(text.trim());
+  const bytes = utf8Bytes(text.trim());
   return (bytes[0] === brace || bytes[0] === bracket) && skipValue(bytes, 0) === bytes.length;
 }
 
@@ -218,7 +219,7 @@ export function skipDeep(bytes: Uint8Array, from: number): number {
 }
 
 /** The start of the value of a member. The text must be JSON, and the object must have the member. */
-export function findMember(bytes: Buffer, from: number, name: string): number {
+export function findMember(bytes: Uint8Array, from: number, name: string): number {
   for (let at = from; ; at = skipSpace(bytes, skipDeep(bytes, at))) {
     const nameFrom = skipSpace(bytes, at + 1);
     at = skipName(bytes, nameFrom);

@@ -1,6 +1,7 @@
 import type { Fault } from '../errors.js';
 import { limits } from '../limits.js';
 import { requestTexts } from '../texts/requests.js';
+import { asciiText } from './bytes.js';
 import {
   backslash,
   brace,
@@ -79,7 +80,7 @@ interface Walk {
  * represent. Also refuses NUL, which Postgres cannot store. `JSON.parse` alone keeps the last of two equal names and
  * changes such numbers. The bytes must be valid JSON.
  */
-export function findFaults(bytes: Buffer): Fault[] {
+export function findFaults(bytes: Uint8Array): Fault[] {
   const walk: Walk = { json: jsonText(bytes), path: [], faults: [], hasFault: false };
   walkValue(walk, startOf(bytes));
   return walk.faults;
@@ -99,7 +100,7 @@ function walkValue(walk: Walk, at: number): number {
   }
   if (first !== brace && first !== bracket) {
     const end = skipValue(bytes, at);
-    report(walk, numberFault(bytes.toString('latin1', at, end)));
+    report(walk, numberFault(asciiText(bytes, at, end)));
     return end;
   }
   if (path.length < limits.bodyDepth) return walkContainer(walk, at);

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIpv6 } from './ip-address.js';
 
 // The grammar of RFC 3986 (appendix A). No repetition can match what may follow it, so that a long text costs one pass.
 const plain = "A-Za-z0-9._~!$&'()*+,;=\\-";
@@ -37,7 +37,7 @@ export function parseUriReference(text: string): UriParts | undefined {
 
 function partsOf(text: string): Partial<Record<string, string>> | undefined {
   const parts = brokenEscape.test(text) ? undefined : reference.exec(text)?.groups;
-  return parts?.['ipv6'] === undefined || isIPv6(parts['ipv6']) ? parts : undefined;
+  return parts?.['ipv6'] === undefined || isIpv6(parts['ipv6']) ? parts : undefined;
 }
 
 /** A sink as logs and audit entries have it: webhooks keep secrets in the query, and entries outlive the subscription by years. */
