@@ -1,5 +1,5 @@
 // Makes the packages as tarballs in dist/packages/: the server with its command line, and the kits, which install alone.
-// `npm run pack` makes all, `npm run pack -- sender` one; --out names another folder. A kit is bundled from the entry that
+// `npm run pack` makes all, `npm run pack -- sender` one; --out names another folder. A kit is bundled from the entries that
 // its package.json names, for both module systems, with its declarations and with source maps that contain their sources.
 // Its package.json lists the packages that its bundle imports; versions are those of the project.
 import { execFile } from 'node:child_process';
@@ -78,21 +78,44 @@ function rangesOf(listed, imports, of) {
   return Object.fromEntries(Object.keys(listed).map((name) => [name, ranges[name]]));
 }
 
+/**
+ * A target of `exports` for each source that it names: a path, or paths by condition. Each has both module systems. Runtimes
+ * take the first condition that they know.
+ */
+function targetsOf(source) {
+  if (typeof source !== 'string') {
+    return Object.fromEntries(Object.entries(source).map(([condition, each]) => [condition, targetsOf(each)]));
+  }
+  const stem = `./dist/${basename(source, '.ts')}`;
+  return {
+    import: { types: `${stem}.d.ts`, default: `${stem}.js` },
+    require: { types: `${stem}.d.cts`, default: `${stem}.cjs` },
+  };
+}
+
+const sourcesOf = (source) => (typeof source === 'string' ? [source] : Object.values(source).flatMap(sourcesOf));
+
 /** Returns its package.json. */
 async function makeKit(kit, folder) {
   const own = JSON.parse(await readFile(join(kit, 'package.json'), 'utf8'));
-  const { name, description, keywords, type, sideEffects, exports } = own;
-  const source = join(kit, exports);
-  const [esm, cjs, { types, imports }] = await Promise.all([
-    bundle({ index: source }, { format: 'esm' }),
-    bundle({ index: source }, { format: 'cjs', outExtension: { '.js': '.cjs' } }),
-    declare(source),
-  ]);
+  const { name, description, keywords, type, sideEffects } = own;
+  const entries = typeof own.exports === 'string' ? { '.': own.exports } : own.exports;
+  const imported = [];
   await mkdir(join(folder, 'dist'));
-  for (const { path, contents } of [...esm.outputFiles, ...cjs.outputFiles]) {
-    await writeFile(join(folder, 'dist', basename(path)), contents);
+  for (const entry of new Set(sourcesOf(entries))) {
+    const source = join(kit, entry);
+    const stem = basename(entry, '.ts');
+    const [esm, cjs, { types, imports }] = await Promise.all([
+      bundle({ [stem]: source }, { format: 'esm' }),
+      bundle({ [stem]: source }, { format: 'cjs', outExtension: { '.js': '.cjs' } }),
+      declare(source),
+    ]);
+    for (const { path, contents } of [...esm.outputFiles, ...cjs.outputFiles]) {
+      await writeFile(join(folder, 'dist', basename(path)), contents);
+    }
+    for (const ending of ['d.ts', 'd.cts']) await writeFile(join(folder, 'dist', `${stem}.${ending}`), types);
+    imported.push(...esm.imports, ...imports);
   }
-  for (const ending of ['d.ts', 'd.cts']) await writeFile(join(folder, 'dist', `index.${ending}`), types);
   return {
     name,
     description,
@@ -103,15 +126,9 @@ async function makeKit(kit, folder) {
     sideEffects,
     main: './dist/index.cjs',
     types: './dist/index.d.cts',
-    exports: {
-      '.': {
-        import: { types: './dist/index.d.ts', default: './dist/index.js' },
-        require: { types: './dist/index.d.cts', default: './dist/index.cjs' },
-      },
-      './package.json': './package.json',
-    },
+    exports: { ...targetsOf(entries), './package.json': './package.json' },
     files: ['dist'],
-    dependencies: rangesOf(own.dependencies ?? {}, [...esm.imports, ...imports], name),
+    dependencies: rangesOf(own.dependencies ?? {}, imported, name),
   };
 }
 

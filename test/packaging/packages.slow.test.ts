@@ -272,6 +272,42 @@ describe.each(kits)('@assent/$name', ({ name, installed, example }) => {
   });
 });
 
+test('edge runtimes get a webhook of web standards alone, with types that need none of Node', async () => {
+  const at = project('webhook');
+  const resolve = `console.log(import.meta.resolve('@assent/webhook').split('/').at(-1))`;
+  const entryFor = (...conditions: string[]) =>
+    execute(at, [
+      process.execPath,
+      ...conditions.map((each) => `--conditions=${each}`),
+      '--input-type=module',
+      '--eval',
+      resolve,
+    ]);
+  for (const conditions of [
+    ['workerd', 'worker', 'browser'],
+    ['edge-light', 'worker', 'browser'],
+    ['worker'],
+    ['browser'],
+  ]) {
+    expect(await entryFor(...conditions)).toBe('web.js\n');
+  }
+  for (const conditions of [[], ['deno'], ['bun']]) expect(await entryFor(...conditions)).toBe('index.js\n');
+  expect(readFileSync(join(inPackage('webhook'), 'dist', 'web.js'), 'utf8')).not.toMatch(/^import /m);
+
+  await write(
+    'webhook',
+    'worker.mts',
+    `import { createWebhook, type CallbackSettings } from '@assent/webhook';
+    export const work = (store: NonNullable<CallbackSettings['store']>) =>
+      createWebhook({ origins: { 'a.example.com': 1 }, receive: () => undefined, callbacks: { store, hosts: ['a.example'] } });
+    export default { fetch: work({ save() {}, remove() {}, list: () => [] }).fetch };`,
+  );
+  const options = { module: 'esnext', moduleResolution: 'bundler', customConditions: ['workerd'], target: 'es2023' };
+  const compilerOptions = { ...options, lib: ['es2023', 'webworker'], strict: true, noEmit: true, types: [] };
+  await writeFile(join(at, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['worker.mts'] }));
+  await execute(at, [join(root, 'node_modules/.bin/tsc'), '-p', '.']);
+});
+
 test.each(['nodenext', 'bundler'])('TypeScript compiles programs with their types (%s)', async (resolution) => {
   const files = await Promise.all([
     ...kits.flatMap(({ name }) => [

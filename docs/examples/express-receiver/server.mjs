@@ -9,6 +9,8 @@ const webhook = createWebhook({
   // Who may send, and how many requests per minute. A name is not a proof of identity: give Assent a sinkcredential,
   // and set `authenticate` to its token.
   origins: { 'eventemitter.example.com': 100 },
+  // JSON.stringify refuses a BigInt.
+  largeIntegers: 'string',
   receive(events) {
     for (const { type, id, data } of events) console.log(`received ${type} ${id} ${JSON.stringify(data)}`);
   },

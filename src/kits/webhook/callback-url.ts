@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { parseIp, parseNetwork, type IpAddress } from '../../base/formats/ip-address.js';
 import { limits } from '../../base/limits.js';
 
 /** Where callbacks may go. */
@@ -35,15 +35,16 @@ export interface CallbackGuard {
  */
 export function createCallbackGuard({ hosts, networks = [], development = false }: CallbackRules): CallbackGuard {
   const named = hosts === undefined ? undefined : new Set(hosts.map(namedHost));
-  const allowed = new BlockList();
-  for (const network of networks) addNetwork(allowed, network);
+  const allowed = networks.map((network) => {
+    const includes = parseNetwork(network);
+    if (includes !== undefined) return includes;
+    throw new Error(`\`callbacks.networks\` has ${JSON.stringify(network)}: write it as 10.0.0.0/8 or fd00::/8.`);
+  });
 
-  const isReachable = (address: string) => {
-    const family = isIP(address);
-    if (family === 0) return false;
-    if (development || allowed.check(address, family === 6 ? 'ipv6' : 'ipv4')) return true;
-    if (family === 4) return !special.check(address);
-    return globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6');
+  const isReachable = (text: string) => {
+    const address = parseIp(text);
+    if (address === undefined) return false;
+    return development || allowed.some((includes) => includes(address)) || isPublic(address);
   };
   return {
     areReachable: (addresses) => addresses.length > 0 && addresses.every(isReachable),
@@ -60,7 +61,7 @@ export function createCallbackGuard({ hosts, networks = [], development = false 
       if (named !== undefined && !named.has(`${url.hostname}:${port}`))
         return '`callbacks.hosts` does not name its host';
       if (named === undefined && port !== 443 && !development) return '`callbacks.hosts` does not name its port';
-      if (isIP(host) !== 0 && !isReachable(host)) return 'its address is not public';
+      if (parseIp(host) !== undefined && !isReachable(host)) return 'its address is not public';
       const target = parts[3] ?? '/';
       return { isSecure, authority: url.host, host, port, target: target.startsWith('?') ? `/${target}` : target };
     },
@@ -75,25 +76,17 @@ function namedHost(name: string): string {
   return `${url.hostname}:${url.port || 443}`;
 }
 
-function addNetwork(list: BlockList, network: string): void {
-  const [address = '', prefix = ''] = network.split('/');
-  const family = isIP(address);
-  if (family === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 6 ? 128 : 32)) {
-    throw new Error(`\`callbacks.networks\` has ${JSON.stringify(network)}: write it as 10.0.0.0/8 or fd00::/8.`);
-  }
-  list.addSubnet(address, Number(prefix), family === 6 ? 'ipv6' : 'ipv4');
-}
+const isPublic = (address: IpAddress) =>
+  (address.family === 4 || globalUnicast(address)) && !special.some((includes) => includes(address));
 
 /** IPv6 addresses of the internet, except those that the list below has. */
-const globalUnicast = new BlockList();
-addNetwork(globalUnicast, '2000::/3');
+const globalUnicast = parseNetwork('2000::/3')!;
 
 /**
  * Not for the internet (IANA special-purpose address registries), and what would lead to such addresses: 6to4, Teredo.
  * The last one of IPv4 is the host agent of Azure, which is routable.
  */
-const special = new BlockList();
-[
+const special = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -117,4 +110,4 @@ const special = new BlockList();
   '2002::/16',
   '2620:4f:8000::/48',
   '3fff::/20',
-].forEach((network) => addNetwork(special, network));
+].map((network) => parseNetwork(network)!);

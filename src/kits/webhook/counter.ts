@@ -15,7 +15,10 @@ interface Window {
 }
 
 const seconds = 60;
-/** Only a function or the asterisk can allow so many. The rest shares one window. */
+/**
+ * Only a function or the asterisk can allow so many. Above it, the origin that sent nothing for the longest time is
+ * forgotten, and starts anew. If the others shared a window instead, made-up names could use up the rate of a real one.
+ */
 const maxOrigins = 10_000;
 
 /**
@@ -24,18 +27,14 @@ const maxOrigins = 10_000;
  */
 export function createCounter(now: () => number = () => performance.now()): RequestCounter {
   const windows = new Map<string, Window>();
-  let forgotAt = -Infinity;
 
+  /** The map is in the order of use. */
   function windowOf(origin: string, second: number): Window {
     const known = windows.get(origin);
-    if (known !== undefined) return known;
-    if (windows.size >= maxOrigins && forgotAt < second) {
-      forgotAt = second;
-      for (const [name, { newest }] of windows) if (newest <= second - seconds) windows.delete(name);
-    }
-    const name = windows.size >= maxOrigins ? '*' : origin;
-    const window = windows.get(name) ?? { counts: Array.from({ length: seconds }, () => 0), newest: second, total: 0 };
-    windows.set(name, window);
+    if (known !== undefined) windows.delete(origin);
+    else if (windows.size >= maxOrigins) windows.delete(windows.keys().next().value!);
+    const window = known ?? { counts: Array.from({ length: seconds }, () => 0), newest: second, total: 0 };
+    windows.set(origin, window);
     return window;
   }
 

@@ -6,8 +6,15 @@ import { limits as usualLimits } from '../../base/limits.js';
 import type { createAuthentication } from './authentication.js';
 import { plainEvents, type CloudEvent } from './cloud-event.js';
 import type { RequestCounter } from './counter.js';
-import { problem, type ReceivedDelivery, type WebhookRequest, type WebhookResponse } from './exchange.js';
+import {
+  originRepeated,
+  problem,
+  type ReceivedDelivery,
+  type WebhookRequest,
+  type WebhookResponse,
+} from './exchange.js';
 import type { OriginCheck } from './origin-policy.js';
+import type { LargeIntegers } from './parse-data.js';
 
 /** A response with content: 200, or 201 (webhook specification, section 2.2). `type` is its Content-Type. */
 export interface Content {
@@ -51,18 +58,21 @@ export interface DeliveryParts {
   counter: RequestCounter;
   receive: Receive;
   limits: MessageLimits;
+  largeIntegers: LargeIntegers;
 }
 
 /** Answers one delivery (webhook specification, section 2.2). Rejects if the application fails. */
 export async function answerDelivery(
-  { authenticate, policy, counter, receive, limits }: DeliveryParts,
+  { authenticate, policy, counter, receive, limits, largeIntegers }: DeliveryParts,
   request: WebhookRequest,
   headers: Readonly<Record<string, string>>,
 ): Promise<WebhookResponse> {
-  const parsed = parseOriginName(headers['webhook-request-origin']?.trim() ?? '');
-  const delivery = { origin: parsed.ok ? parsed.name : '', headers };
-  const authenticated = await authenticate(delivery, request.url);
+  const named = headers['webhook-request-origin']?.trim() ?? '';
+  const parsed = parseOriginName(named);
+  const asked = { origin: parsed.ok ? parsed.name : '', headers };
+  const authenticated = await authenticate(asked, request.url);
   if (!authenticated.ok) return authenticated.refusal;
+  if (named.includes(',')) return originRepeated;
   if (!parsed.ok) return problem(403, `WebHook-Request-Origin names no origin. ${parsed.detail.en}`);
   const verdict = await policy(parsed.name);
   if (verdict.kind !== 'allowed') return problem(403, `This webhook has not allowed ${parsed.name} to send.`);
@@ -75,9 +85,9 @@ export async function answerDelivery(
     const detail = `${parsed.name} may send ${verdict.rate} requests per minute.`;
     return problem(429, detail, { headers: { 'Retry-After': String(Math.ceil(waitSeconds)) } });
   }
-  const read = await readMessage(request, headers, limits);
-  if (!Array.isArray(read)) return read;
-  const result = await receive(read, delivery);
+  const read = await readMessage(request, headers, limits, largeIntegers);
+  if ('status' in read) return read;
+  const result = await receive(read.events, { ...asked, rawBody: read.rawBody });
   return withCaching(answerOf(result), authenticated.inQuery);
 }
 
@@ -85,7 +95,8 @@ async function readMessage(
   request: WebhookRequest,
   headers: Readonly<Record<string, string>>,
   limits: MessageLimits,
-): Promise<CloudEvent[] | WebhookResponse> {
+  largeIntegers: LargeIntegers,
+): Promise<{ events: CloudEvent[]; rawBody: Uint8Array } | WebhookResponse> {
   const tooLarge = () => problem(413, `The body has more than ${limits.bytes} bytes.`);
   if (Number(headers['content-length']) > limits.bytes) return tooLarge();
   const body = await request.body(limits.bytes);
@@ -96,13 +107,15 @@ async function readMessage(
     const status = message.code === 'body_too_large' ? 413 : message.code === 'media_type_unsupported' ? 415 : 400;
     return problem(status, message.faults[0]?.detail ?? '', { faults: message.faults });
   }
-  return validEvents(message.mode, body, message.events);
+  const events = validEvents(message.mode, body, message.events, largeIntegers);
+  return Array.isArray(events) ? { events, rawBody: body } : events;
 }
 
 function validEvents(
   mode: Mode,
   body: Uint8Array,
   read: Extract<ReturnType<typeof readEvents>, { events: unknown }>['events'],
+  largeIntegers: LargeIntegers,
 ): CloudEvent[] | WebhookResponse {
   const faults = read.flatMap((each) => ('event' in each ? [] : each.faults));
   if (faults.length > 0) return invalid(faults);
@@ -110,6 +123,7 @@ function validEvents(
     mode,
     body,
     read.map((each) => (each as { event: ReadCloudEvent }).event),
+    largeIntegers,
   );
   return 'events' in plain ? plain.events : invalid(plain.faults);
 }

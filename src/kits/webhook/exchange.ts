@@ -9,14 +9,24 @@ export interface WebhookRequest {
   headers: readonly string[];
   /** Reads at most `limit` bytes. Rejects with BodyTakenError if another part of the application has read the body. */
   body(limit: number): Promise<Uint8Array | 'too_large' | 'interrupted'>;
+  /** Where a runtime may end after the response. */
+  waitUntil?: WaitUntil;
 }
 
-/** One POST request. */
-export interface ReceivedDelivery {
+/** Keeps the runtime alive until this work is done. */
+export type WaitUntil = (work: Promise<unknown>) => void;
+
+/** One POST request, before its body is read. */
+export interface DeliveryRequest {
   /** In lower case; empty if the request names no valid one. */
   origin: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
+}
+
+export interface ReceivedDelivery extends DeliveryRequest {
+  /** The body exactly as it was received: to check a signature, or to parse it in another way. */
+  rawBody: Uint8Array;
 }
 
 export interface WebhookResponse {
@@ -74,6 +84,16 @@ export function problem(
     }),
   };
 }
+
+/**
+ * The answer to an origin with a comma. Lines of one header are joined with it, by `headersOf`, by `Headers` of fetch, or by
+ * a proxy. "Not the name" would not lead anyone to the proxy that wrote the second line.
+ */
+export const originRepeated: WebhookResponse = problem(
+  400,
+  'WebHook-Request-Origin came more than once, or with a list. Send it once, with one name.',
+  { headers: allow },
+);
 
 /** The body is gone: another part of the application has read it. */
 export class BodyTakenError extends Error {

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import type { Handle } from './exchange.js';
-import { requestOfNode } from './node.js';
+import { requestOfNode, type NodeRequest } from './node.js';
 
 interface FastifyReply {
   code(status: number): FastifyReply;
@@ -18,7 +17,7 @@ export interface FastifyInstance {
   all(
     path: string,
     options: { bodyLimit: number },
-    handler: (request: { raw: IncomingMessage }, reply: FastifyReply) => Promise<unknown>,
+    handler: (request: { raw: NodeRequest }, reply: FastifyReply) => Promise<unknown>,
   ): unknown;
 }
 

@@ -1,26 +1,37 @@
-import { BodyTakenError, type Handle, type WebhookRequest, type WebhookResponse } from './exchange.js';
+import { concatenate } from '../../base/formats/bytes.js';
+import { BodyTakenError, type Handle, type WaitUntil, type WebhookRequest, type WebhookResponse } from './exchange.js';
 
-export function requestOfFetch(request: Request): WebhookRequest {
+/** What edge runtimes pass beside the request, at different places. */
+interface Lifetime {
+  waitUntil?: WaitUntil;
+}
+
+function requestOfFetch(request: Request, lifetime: Lifetime | undefined): WebhookRequest {
   return {
     method: request.method,
     url: request.url,
     headers: [...request.headers].flat(),
     body: (limit) => readBody(request, limit),
+    ...(lifetime && { waitUntil: (work) => lifetime.waitUntil?.(work) }),
   };
 }
 
 async function readBody(request: Request, limit: number): Promise<Uint8Array | 'too_large' | 'interrupted'> {
   if (request.bodyUsed) throw new BodyTakenError();
+  const reader = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
-    // Leaving the loop cancels the rest.
-    for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-      bytes += chunk.length;
-      if (bytes > limit) return 'too_large';
-      chunks.push(chunk);
+    for (;;) {
+      const { done, value } = (await reader.read()) as { done: boolean; value: Uint8Array };
+      if (done) return concatenate(chunks, bytes);
+      bytes += value.length;
+      chunks.push(value);
+      if (bytes <= limit) continue;
+      await reader.cancel();
+      return 'too_large';
     }
-    return Buffer.concat(chunks);
   } catch {
     return 'interrupted';
   }
@@ -32,13 +43,31 @@ function responseOf({ status, headers, body }: WebhookResponse): Response {
 
 /** For servers and routes that turn a Request into a Response. */
 export function fetchAdapter(handle: Handle) {
-  return async (request: Request): Promise<Response> => responseOf(await handle(requestOfFetch(request)));
+  return async (request: Request, ...context: unknown[]): Promise<Response> => {
+    // Workers pass (request, env, context), Vercel (request, context).
+    const lifetime = context.find((each) => typeof (each as Lifetime | undefined)?.waitUntil === 'function');
+    return responseOf(await handle(requestOfFetch(request, lifetime as Lifetime | undefined)));
+  };
+}
+
+interface HonoContext {
+  req: { raw: Request };
+  executionCtx?: unknown;
+}
+
+/** Hono throws where the runtime has none. */
+function lifetimeOf(context: HonoContext): Lifetime | undefined {
+  try {
+    return context.executionCtx as Lifetime | undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** For `app.all(path, …)` of Hono. */
 export function honoAdapter(handle: Handle) {
-  return async (context: { req: { raw: Request } }, next: () => Promise<void>): Promise<Response | void> => {
-    const response = await handle(requestOfFetch(context.req.raw));
+  return async (context: HonoContext, next: () => Promise<void>): Promise<Response | void> => {
+    const response = await handle(requestOfFetch(context.req.raw, lifetimeOf(context)));
     return response.passOn ? next() : responseOf(response);
   };
 }

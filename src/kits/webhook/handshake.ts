@@ -1,6 +1,6 @@
 import { parseOriginName } from '../../consent/origin.js';
 import { formatRate, parseRate } from '../../consent/rate.js';
-import { allow, type WebhookResponse } from './exchange.js';
+import { allow, originRepeated, type WaitUntil, type WebhookResponse } from './exchange.js';
 import type { OriginCheck } from './origin-policy.js';
 import type { PendingRequests } from './pending.js';
 
@@ -14,11 +14,13 @@ const noConsent: WebhookResponse = { status: 200, headers: allow, body: undefine
 export async function answerHandshake(
   { policy, pending }: { policy: OriginCheck; pending: PendingRequests },
   headers: Readonly<Record<string, string>>,
+  waitUntil: WaitUntil | undefined,
 ): Promise<WebhookResponse> {
   const asked = headers['webhook-request-origin']?.trim();
   if (asked === undefined) {
     return 'access-control-request-method' in headers ? { ...noConsent, passOn: true } : noConsent;
   }
+  if (asked.includes(',')) return originRepeated;
   const origin = parseOriginName(asked);
   if (!origin.ok) return noConsent;
   const verdict = await policy(origin.name);
@@ -32,7 +34,8 @@ export async function answerHandshake(
   const callback = headers['webhook-request-callback']?.trim();
   if (verdict.kind === 'later' && callback !== undefined) {
     const rate = parseRate(headers['webhook-request-rate'] ?? '');
-    await pending.keep({ origin: origin.name, callback, requestedRate: rate === '*' ? undefined : rate });
+    const requestedRate = rate === '*' ? undefined : rate;
+    await pending.keep({ origin: origin.name, callback, requestedRate }, waitUntil);
   }
   return noConsent;
 }

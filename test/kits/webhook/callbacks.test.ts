@@ -1,16 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createCallbackGuard } from '../../../src/kits/webhook/callback-url.js';
-import type {
-  CallbackStatus,
-  CallbackSettings,
-  Pending,
-  PendingRequest,
-  PendingStore,
+import { createWebhook as createForWeb } from '../../../src/kits/webhook/web.js';
+import {
+  createWebhook,
+  type CallbackStatus,
+  type CallbackSettings,
+  type Pending,
+  type PendingRequest,
+  type PendingStore,
 } from '../../../src/kits/webhook/index.js';
 import { asHost, forbidden, inIpv6 } from '../../support/hostile-addresses.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
+import { until } from '../../support/until.js';
 import { origin, serve, type Served } from './serve.js';
 
 /** The registry whose callback URLs are called. */
@@ -244,12 +248,201 @@ test('a store that fails is no consent, and the decision can be made again', asy
   expect(await done).toBe('confirmed');
 });
 
-test('one host cannot fill the list', async () => {
-  const { offer, webhook, faults } = await deciding();
-  for (let key = 0; key < 101; key += 1) await offer(registry.sink(`/confirm?key=${key}`));
-  expect(await webhook.pending()).toHaveLength(100);
-  expect(String(faults)).toContain('too many requests wait');
+describe('when many who cannot be told apart ask', () => {
+  const real = (key: string) => registry.sink(`/v1/callbacks/019ab?key=${key}`);
+  const many = Array.from({ length: 10_000 }, (_, at) => at);
+  const floods: Array<[string, (at: number) => string]> = [
+    ['of many hosts', (at) => `https://h${at}.attacker.example/v1/callbacks/019ab?key=${at}`],
+    ['of a few paths', (at) => registry.sink(`/${at % 9}?key=${at}`)],
+    ['of the path itself', (at) => registry.sink(`/v1/callbacks/019ab?key=x${at}`)],
+  ];
+
+  test.each(floods)('10,000 questions %s neither end nor keep out a real one', async (_title, hostile) => {
+    const confirmed = new Set<string>();
+    const rows = new Map<string, PendingRequest>();
+    const keys: string[] = [];
+    registry.on('/v1/callbacks/019ab', (request, response: ServerResponse) => {
+      keys.push(new URL(request.url ?? '', 'https://a').search);
+      response.writeHead(200).end();
+    });
+    const settings: CallbackSettings = {
+      networks: ['127.0.0.0/8', '::1/128'],
+      ca: registry.ca,
+      development: true,
+      store: {
+        save: (request) => void rows.set(request.id, request),
+        remove: (id) => void rows.delete(id),
+        list: () => [...rows.values()],
+      },
+      onOutcome: ({ id }, outcome) => void (outcome === 'confirmed' && confirmed.add(id)),
+    };
+    const faults: unknown[] = [];
+    const webhook = createWebhook({
+      origins: () => 'later',
+      receive: () => undefined,
+      callbacks: settings,
+      onFault: (fault) => faults.push(fault),
+    });
+    const headers = ['WebHook-Request-Origin', origin, 'WebHook-Request-Callback'];
+    const ask = (callback: string) =>
+      webhook.handle({ method: 'OPTIONS', url: '/', headers: [...headers, callback], body: async () => 'interrupted' });
+    const idOf = (callback: string) => [...rows.values()].find((row) => row.callback === callback)?.id ?? '';
+    await ask(real('before'));
+    const before = idOf(real('before'));
+    for (const at of many) await ask(hostile(at));
+    await ask(real('after'));
+    const after = idOf(real('after'));
+    for (const at of many.slice(0, 400)) await ask(hostile(10_000 + at));
+    expect(rows.size).toBeLessThanOrEqual(1_000);
+    expect(rows.size).toBeGreaterThan(900);
+    // One line, not one for each.
+    expect(faults).toHaveLength(1);
+    for (const pending of await webhook.pending()) if ([before, after].includes(pending.id)) await pending.allow(60);
+    await until(() => confirmed.size === 2);
+    expect(keys.sort()).toEqual(['?key=after', '?key=before']);
+    webhook.close();
+  });
+
+  test('a webhook that allows everyone is not filled up by URLs that never answer', async () => {
+    const outcomes = new Set<CallbackStatus>();
+    const { offer, webhook } = await deciding({
+      // Nothing listens there.
+      store: preFilled(1_000, (at) => `http://127.0.0.1:1/?key=${at}`),
+      hosts: undefined,
+      development: true,
+      onRequest: (request) => request.allow(1),
+      onOutcome: (_request, outcome) => void outcomes.add(outcome),
+    });
+    await offer(registry.sink(answering([200])));
+    await until(() => outcomes.has('confirmed'));
+    expect(outcomes).toEqual(new Set(['confirmed', 'expired']));
+    expect((await webhook.pending()).length).toBeGreaterThan(900);
+  });
 });
+
+/** A store with requests that are decided. */
+function preFilled(count: number, callback: (at: number) => string): PendingStore {
+  const expiresat = new Date(Date.now() + 3_600_000).toISOString();
+  const rows = new Map(
+    Array.from({ length: count }, (_, at): [string, PendingRequest] => {
+      const requestedat = new Date(at).toISOString();
+      return [`${at}`, { id: `${at}`, origin, callback: callback(at), requestedat, expiresat, allowedrate: 1 }];
+    }),
+  );
+  return {
+    save: (request) => void rows.set(request.id, request),
+    remove: (id) => void rows.delete(id),
+    list: () => [...rows.values()],
+  };
+}
+
+describe('where nothing goes on after the response', () => {
+  const memory = () => preFilled(0, String);
+  test.each<[string, CallbackSettings, string]>([
+    ['no store', { hosts: ['a.example'] }, '`callbacks.store` is not set'],
+    ['no hosts', { store: memory() }, '`callbacks.hosts` is not set'],
+    ['an authority', { store: memory(), hosts: ['a.example'], ca: 'x' }, '`callbacks.ca` is set'],
+  ])('%s is an error', (_title, callbacks, message) => {
+    const settings = { origins: () => 'later' as const, receive: () => undefined };
+    expect(() => createForWeb({ ...settings, callbacks })).toThrow(message);
+  });
+
+  test('a request that cannot be kept is reported', async () => {
+    const faults: unknown[] = [];
+    const webhook = createForWeb({
+      origins: () => 'later',
+      receive: () => undefined,
+      onFault: (fault) => faults.push(fault),
+    });
+    const headers = { 'WebHook-Request-Origin': origin, 'WebHook-Request-Callback': 'https://a.example/' };
+    await webhook.fetch(new Request('https://b.example/', { method: 'OPTIONS', headers }));
+    expect(String(faults)).toContain('is not kept: `callbacks.store` is not set');
+  });
+
+  test('`allow` waits for the call, and `resume` calls again when it is time', async () => {
+    const rows = memory();
+    const outcomes: CallbackStatus[] = [];
+    const faults: unknown[] = [];
+    const http = await startHttp([503, 429, 204]);
+    // Another isolate, or the same one later: nothing but the store is shared.
+    const isolate = () =>
+      createForWeb({
+        origins: () => 'later',
+        receive: () => undefined,
+        onFault: (fault) => faults.push(fault),
+        callbacks: { store: rows, development: true, onOutcome: (_, outcome) => void outcomes.push(outcome) },
+      });
+    const headers = { 'WebHook-Request-Origin': origin, 'WebHook-Request-Callback': `${http.url}/x?key=1` };
+    await isolate().fetch(new Request('https://b.example/', { method: 'OPTIONS', headers }));
+    const [asked] = await isolate().pending();
+    await asked!.allow(7);
+    expect(http.rates).toEqual(['7']);
+    const due = async () => {
+      for (const row of await rows.list()) await rows.save({ ...row, retryat: new Date(0).toISOString() });
+      await isolate().resume();
+    };
+    const [failed] = await rows.list();
+    expect(failed).toMatchObject({ allowedrate: 7, attempts: 1, retryat: expect.any(String) });
+    // A second decision changes nothing, and the time has not come.
+    await rows.save({ ...failed!, retryat: new Date(Date.now() + 60_000).toISOString() });
+    await (await isolate().pending())[0]!.allow(8);
+    await isolate().resume();
+    expect(http.rates).toEqual(['7']);
+    await due();
+    expect(await rows.list()).toMatchObject([{ attempts: 2 }]);
+    await due();
+    expect([http.rates, outcomes, await rows.list(), faults]).toEqual([['7', '7', '7'], ['confirmed'], [], []]);
+    await http.stop();
+  });
+
+  test('the work that the response does not wait for is given to `waitUntil`', async () => {
+    const steps: string[] = [];
+    let finish = (): void => undefined;
+    const webhook = createForWeb({
+      origins: () => 'later',
+      receive: () => undefined,
+      callbacks: {
+        store: memory(),
+        hosts: ['a.example'],
+        onRequest: () => new Promise<void>((resolve) => (finish = resolve)).then(() => void steps.push('reported')),
+      },
+    });
+    const request = () =>
+      new Request('https://b.example/', {
+        method: 'OPTIONS',
+        headers: { 'WebHook-Request-Origin': origin, 'WebHook-Request-Callback': `https://a.example/${steps.length}` },
+      });
+    const work: Array<Promise<unknown>> = [];
+    const context = { waitUntil: (each: Promise<unknown>) => void work.push(each) };
+    await webhook.fetch(request(), {}, context);
+    steps.push('answered');
+    finish();
+    await Promise.all(work);
+    expect(steps).toEqual(['answered', 'reported']);
+    await webhook.hono({ req: { raw: request() }, executionCtx: context }, async () => undefined);
+    expect(work).toHaveLength(2);
+    // Without one, the response waits.
+    const answered = webhook.fetch(request()).then(() => steps.push('answered'));
+    await until(() => finish !== undefined && steps.length === 2);
+    finish();
+    await answered;
+  });
+});
+
+/** Plain http, which answers with these statuses one after the other. */
+async function startHttp(statuses: number[]) {
+  const rates: unknown[] = [];
+  const server = createServer((request, response) => {
+    rates.push(request.headers['webhook-allowed-rate']);
+    response.writeHead(statuses[rates.length - 1] ?? 500).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const stop = async () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, rates, stop };
+}
 
 describe('which callback URLs are called', () => {
   const guard = createCallbackGuard({});

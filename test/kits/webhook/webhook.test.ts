@@ -1,8 +1,16 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
+import { runInNewContext } from 'node:vm';
 import express, { type RequestHandler } from 'express';
 import { createCounter } from '../../../src/kits/webhook/counter.js';
-import { createWebhook, Gone, RetryLater, type WebhookSettings } from '../../../src/kits/webhook/index.js';
+import {
+  createWebhook,
+  Gone,
+  RetryLater,
+  type CloudEvent,
+  type WebhookSettings,
+} from '../../../src/kits/webhook/index.js';
+import { parseData } from '../../../src/kits/webhook/parse-data.js';
 import { event, origin, serve, structured, type Reply, type Served } from './serve.js';
 
 const running: Served[] = [];
@@ -51,8 +59,6 @@ describe('the handshake', () => {
     ['a longer name gets nothing', {}, `${origin}.attacker.example`, {}],
     ['a name in front gets nothing', {}, `x${origin}`, {}],
     ['a parent gets nothing', {}, 'example.com', {}],
-    ['the name twice gets nothing', {}, [origin, origin], {}],
-    ['a list gets nothing', {}, `${origin}, other.example.com`, {}],
     ['a URL gets nothing', { origins: '*', rate: 5 }, `https://${origin}`, {}],
     ['an asterisk that asks gets nothing', { origins: '*', rate: 5 }, '*', {}],
     ['nothing gets nothing', { origins: '*', rate: 5 }, '', {}],
@@ -136,10 +142,127 @@ describe('in Express', () => {
     expect(received).toEqual([]);
   });
 
-  test('a parser that leaves the bytes is welcome', async () => {
-    const { deliver, received } = await mounted(express.raw({ type: '*/*' }));
-    expect((await deliver()).status).toBe(204);
-    expect(received).toHaveLength(1);
+  const keep: NonNullable<Parameters<typeof express.json>[0]>['verify'] = (request, _response, body) =>
+    void Object.assign(request, { rawBody: body });
+  test.each<[string, RequestHandler]>([
+    ['express.raw()', express.raw({ type: '*/*' })],
+    ['express.json() with `verify`', express.json({ type: '*/*', verify: keep })],
+  ])('a parser that leaves the bytes is welcome: %s', async (_title, parser) => {
+    const { deliver, received } = await mounted(parser);
+    const body = ` ${JSON.stringify(event)}\n`;
+    expect((await deliver({}, body)).status).toBe(204);
+    expect(received).toMatchObject([{ events: [event] }]);
+    expect(received[0]!.delivery.rawBody).toEqual(new TextEncoder().encode(body));
+  });
+});
+
+test('a fetch handler gives the application the body as it was received', async () => {
+  const bodies: Uint8Array[] = [];
+  const { fetch } = createWebhook({
+    origins: { [origin]: 1 },
+    receive: (_events, { rawBody }) => void bodies.push(rawBody),
+  });
+  const body = ` ${JSON.stringify([event, event])}\n`;
+  const headers = { ...from(origin), 'Content-Type': 'application/cloudevents-batch+json' };
+  const request = new Request('https://webhook.example/', { method: 'POST', headers, body });
+  expect((await fetch(request)).status).toBe(204);
+  expect(bodies).toEqual([new TextEncoder().encode(body)]);
+});
+
+describe('a header that comes twice is named, not taken for a wrong value', () => {
+  test.each<[string, string, Record<string, string | string[]>, string]>([
+    ['an origin of OPTIONS', 'OPTIONS', from([origin, origin]), 'WebHook-Request-Origin came more than once'],
+    [
+      'an origin of POST',
+      'POST',
+      { ...from([origin, origin]), Authorization: 'Bearer a' },
+      'WebHook-Request-Origin came more than once',
+    ],
+    ['two origins', 'OPTIONS', from([origin, 'b.example.com']), 'WebHook-Request-Origin came more than once'],
+    ['an origin that a proxy joined', 'OPTIONS', from(`${origin},${origin}`), 'WebHook-Request-Origin came more than'],
+    [
+      'a token',
+      'POST',
+      { ...from(origin), Authorization: ['Bearer a', 'Bearer a'] },
+      'The request has more than one access token.',
+    ],
+    [
+      'a Content-Type',
+      'POST',
+      { ...from(origin), Authorization: 'Bearer a', 'Content-Type': [structured, structured] },
+      'There is more than one Content-Type.',
+    ],
+  ])('%s', async (_title, method, headers, detail) => {
+    // Node's `headers` hides some of it, and Headers of fetch joins it.
+    const { ask, webhook } = await start({ authenticate: 'a' });
+    const lines = Object.entries(headers).flatMap(([name, values]) => [values].flat().map((line) => [name, line]));
+    const init = { method, headers: lines as Array<[string, string]>, ...(method === 'POST' && { body: '{}' }) };
+    const fetched = await webhook.fetch(new Request('https://webhook.example/', init));
+    const replies = [await ask(method, headers), { status: fetched.status, body: await fetched.text() }];
+    for (const { status, body } of replies) {
+      expect(JSON.parse(body)).toMatchObject({ status: 400, detail: expect.stringContaining(detail) });
+      expect(status).toBe(400);
+    }
+    expect(fetched.headers.has('WebHook-Allowed-Origin')).toBe(false);
+  });
+});
+
+describe('an integer that a number cannot hold', () => {
+  const large = '12345678901234567890';
+  const data = `{"a":[1,-${large},{"b":${large}.0}],"c":9007199254740991,"d":1.5,"e":"${large}","f":true,"__proto__":0}`;
+  const json = `{"specversion":"1.0","id":"1","source":"s","type":"t","data":${data}}`;
+  const binary = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 's', 'ce-type': 't' };
+  const messages: Array<[string, Record<string, string>, string, string]> = [
+    ['structured', {}, json, '/data'],
+    ['in a batch', { 'Content-Type': 'application/cloudevents-batch+json' }, `[${json},${json}]`, '/0/data'],
+    ['binary', { ...binary, 'Content-Type': 'application/json' }, data, ''],
+  ];
+
+  test.each(messages)('reaches the application exactly: %s', async (_title, headers, body) => {
+    for (const [largeIntegers, convert] of [
+      [undefined, BigInt],
+      ['bigint', BigInt],
+      ['string', String],
+    ] as const) {
+      const { deliver, received } = await start({ largeIntegers });
+      expect((await deliver(headers, body)).status).toBe(204);
+      const [a, b] = [convert(`-${large}`), convert(large)];
+      const read = Object.assign(JSON.parse(data), { a: [1, a, { b }] });
+      for (const each of received[0]!.events) expect(each.data).toEqual(read);
+    }
+  });
+
+  test.each(messages)('can be refused, by its place: %s', async (_title, headers, body, at) => {
+    const { deliver, received } = await start({ largeIntegers: 'refuse' });
+    const reply = await deliver(headers, body);
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.body).faults.slice(0, 2)).toMatchObject([
+      { pointer: `${at}/a/1`, rule: 'value_out_of_range' },
+      { pointer: `${at}/a/2/b`, rule: 'value_out_of_range' },
+    ]);
+    expect(received).toEqual([]);
+  });
+
+  test.each(['1e400', '-1e400', '9'.repeat(1_001)])('is refused if nothing holds it: %s', async (number) => {
+    const { deliver } = await start();
+    expect((await deliver({}, json.replace(data, number))).status).toBe(400);
+    const base64 = Buffer.from(number).toString('base64');
+    const inBase64 = json.replace(`"data":${data}`, `"datacontenttype":"application/json","data_base64":"${base64}"`);
+    const reply = await deliver({}, inBase64);
+    expect(JSON.parse(reply.body).faults).toMatchObject([{ pointer: '/data_base64', rule: 'value_out_of_range' }]);
+  });
+
+  test('changes nothing else of the JSON beside it', () => {
+    for (const text of [
+      ' { "a" : [ ] , "b" : { } , "c" : [ 1 , [ 2 , { } ] , -0 , 1e3 , 0.1 ] , "a" : null } ',
+      '{"\\u0041\\"\\n€😀":"\\ud83d\\ude00 \\\\","b":[true,false,null,"",-1.5e-7],"__proto__":{"x":1}}',
+    ]) {
+      const [kept, parsed] = [parseData(`[${large},${text}]`, 'string'), JSON.parse(`[${text}]`)];
+      expect(kept).toEqual({ value: [large, ...parsed] });
+      expect(Object.hasOwn(((kept as { value: object[] }).value[1] as object) ?? {}, '__proto__')).toBe(
+        text.includes('__proto__'),
+      );
+    }
   });
 });
 
@@ -206,7 +329,14 @@ describe('an event', () => {
     const sent = typeof body === 'string' ? Buffer.from(body) : body;
     expect(await deliver(headers, sent)).toMatchObject({ status: 204, body: '' });
     expect(received).toEqual([
-      { events: expected, delivery: { origin, headers: expect.objectContaining({ host: expect.any(String) }) } },
+      {
+        events: expected,
+        delivery: {
+          origin,
+          headers: expect.objectContaining({ host: expect.any(String) }),
+          rawBody: new Uint8Array(sent),
+        },
+      },
     ]);
   });
 
@@ -265,7 +395,7 @@ describe('an event', () => {
     expect([received, faults]).toEqual([[], []]);
   });
 
-  test.each([[undefined], [''], ['other.example.com'], [`${origin}.attacker.example`], [[origin, origin]]])(
+  test.each([[undefined], [''], ['other.example.com'], [`${origin}.attacker.example`]])(
     'of the origin %p is refused',
     async (name) => {
       const { ask, received } = await start();
@@ -469,12 +599,17 @@ describe('the rate', () => {
     }
   });
 
-  test('of a hundred thousand origins takes no more memory than of ten thousand', () => {
+  test('of ten thousand names that others made up leaves a sender its own rate', () => {
     const counter = createCounter(() => 1_000);
-    const waits = Array.from({ length: 10_001 }, (_, name) => counter.take(`o${name}.example.com`, 1));
-    expect(waits.filter((wait) => wait !== 0)).toEqual([]);
-    // All others share one window.
-    expect(counter.take('another.example.com', 1)).toBeGreaterThan(0);
+    const flood = (from: number) => {
+      for (let name = from; name < from + 10_000; name += 1) void counter.take(`o${name}.example.com`, 1);
+    };
+    flood(0);
+    expect(counter.take(origin, 1)).toBe(0);
+    expect(counter.take(origin, 1)).toBeGreaterThan(0);
+    // It is forgotten with the names: the memory is bounded.
+    flood(10_000);
+    expect(counter.take(origin, 1)).toBe(0);
   });
 });
 
@@ -507,6 +642,7 @@ describe('a wrong setting is an error that names it', () => {
     ],
     ['a misspelt setting', { receive, origins: { [origin]: 1 }, authentication: 'a' }, /`authentication`/],
     ['a misspelt host', { receive, origins: { [origin]: 1 }, callbacks: { host: 'a' } }, /`callbacks.host`/],
+    ['an unknown choice', { receive, origins: { [origin]: 1 }, largeIntegers: 'number' }, /`largeIntegers`/],
     ['an unknown profile', { receive, origins: { [origin]: 1 }, profile: 'nl' }, /`profile`/],
     ['a limit of zero', { receive, origins: { [origin]: 1 }, limits: { bytes: 0 } }, /`limits.bytes`/],
     [
@@ -529,13 +665,67 @@ describe('a wrong setting is an error that names it', () => {
   });
 });
 
-test('the kit needs nothing but Node, and has at most 50 kB', () => {
-  const bundle = ['--bundle', '--minify', '--format=esm', '--platform=node', '--packages=external'];
-  const code = execFileSync('node_modules/.bin/esbuild', ['dist/kits/webhook/index.js', ...bundle], {
-    encoding: 'utf8',
+describe('the bundle', () => {
+  /** As a bundler makes it for such a runtime: what the entry imports that is not of the project, and the code. */
+  function bundle(entry: string): { imports: string[]; code: string } {
+    const options = ['--bundle', '--minify', '--format=esm', '--external:node:*', '--platform=neutral'];
+    const code = execFileSync('node_modules/.bin/esbuild', [`dist/kits/webhook/${entry}.js`, ...options], {
+      encoding: 'utf8',
+    });
+    return { imports: [...code.matchAll(/(?:from|import)\(?"([^"]+)"/g)].map(([, name = '']) => name).sort(), code };
+  }
+
+  test('for Node needs nothing but what calls callback URLs, and has at most 50 kB', () => {
+    const { imports, code } = bundle('index');
+    expect(imports).toEqual(['node:dns', 'node:http', 'node:https']);
+    expect(code.length).toBeLessThanOrEqual(50_000);
   });
-  const imports = [...code.matchAll(/(?:from|import)"([^"]+)"/g)].map(([, name = '']) => name);
-  expect(imports).toContain('node:https');
-  expect(imports.filter((name) => !name.startsWith('node:'))).toEqual([]);
-  expect(code.length).toBeLessThanOrEqual(50_000);
+
+  test('for edge runtimes needs nothing but web standards, and does nothing outside of requests', async () => {
+    const { imports, code } = bundle('web');
+    expect(imports).toEqual([]);
+    const refuse = (what: string) => () => {
+      throw new Error(`${what} outside of a request`);
+    };
+    const refused = ['setTimeout', 'setInterval', 'queueMicrotask', 'fetch', 'AbortController'];
+    const { subtle } = crypto;
+    const runtime: Record<string, unknown> = {
+      ...{ TextDecoder, TextEncoder, URL, URLSearchParams, Request, Response, performance, atob, btoa, console },
+      ...Object.fromEntries(refused.map((name) => [name, refuse(name)])),
+      crypto: { subtle: { digest: refuse('digest') }, getRandomValues: refuse('a random value') },
+    };
+    const toGlobal = code.replace(/export\{(.*)\};?\s*$/, (_, names: string) => {
+      return `globalThis.kit={${names.replaceAll(/([\w$]+) as (\w+)/g, '$2:$1')}};`;
+    });
+    void runInNewContext(`Math.random=()=>{throw new Error('random')};${toGlobal}`, runtime);
+    const received: CloudEvent[] = [];
+    const webhook = (runtime['kit'] as { createWebhook: typeof createWebhook }).createWebhook({
+      origins: { [origin]: 9 },
+      authenticate: 'a',
+      receive: (events) => void received.push(...events),
+    });
+    runtime['crypto'] = { subtle };
+
+    const ask = (method: string, headers: Record<string, string> = {}, body?: string | Uint8Array<ArrayBuffer>) =>
+      webhook.fetch(
+        new Request('https://a.example/', { method, headers: { ...from(origin), ...headers }, body: body ?? null }),
+      );
+    expect((await ask('OPTIONS')).headers.get('WebHook-Allowed-Rate')).toBe('9');
+    expect((await ask('POST', { Authorization: 'Bearer b' })).status).toBe(401);
+    const deliver = async (type: string, body: string | Uint8Array<ArrayBuffer>, more: Record<string, string> = {}) =>
+      (await ask('POST', { 'Content-Type': type, Authorization: 'Bearer a', ...more }, body)).status;
+    const made = (more: object) => JSON.stringify({ ...event, ...more });
+    const binary = { 'ce-specversion': '1.0', 'ce-id': '4', 'ce-source': 's', 'ce-type': 't' };
+    expect([
+      await deliver(structured, made({ id: 'é', data: { a: '😀\n' } })),
+      await deliver(structured, made({ id: '2', data_base64: 'AP8=' })),
+      await deliver(structured, made({ id: '3', data: 12345678901234567000 }).replace('567000', '567891')),
+      await deliver('text/plain; charset=iso-8859-1', Uint8Array.of(0xe9), binary),
+      await deliver(structured, Uint8Array.of(0x22, 0xff, 0x22)),
+      await deliver(structured, made({ data_base64: 'AP9' })),
+    ]).toEqual([204, 204, 204, 204, 400, 400]);
+    const data = received.map((each) => (ArrayBuffer.isView(each.data) ? [...(each.data as Uint8Array)] : each.data));
+    expect(data).toEqual([{ a: '😀\n' }, [0, 255], 12345678901234567891n, 'é']);
+    expect(received[0]!.id).toBe('é');
+  });
 });

@@ -1,41 +1,20 @@
 import { lookup as resolveName, type LookupAddress } from 'node:dns';
-import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { whenAborted } from '../../base/until.js';
-import { parseRetryAfter } from '../../consent/backoff.js';
-import { formatRate, type Rate } from '../../consent/rate.js';
-import type { Callback, CallbackGuard } from './callback-url.js';
-
-/**
- * `confirmed`: 2xx. `rejected`: a repetition would change nothing. `failed`: it may, after `retryAfterMs` if the
- * sender named it. `detail` is for the application's log, and does not repeat the URL, which is a secret.
- */
-export type CallResult =
-  | { kind: 'confirmed' }
-  | { kind: 'rejected'; detail: string }
-  | { kind: 'failed'; detail: string; retryAfterMs: number | undefined };
-
-export interface CallSettings {
-  guard: CallbackGuard;
-  /** PEM of an authority that is trusted instead of the public ones. */
-  ca: string | undefined;
-  /** Milliseconds for one call, with the look-up of the name. */
-  deadlineMs: number;
-}
+import { formatRate } from '../../consent/rate.js';
+import { resultOf, type Caller, type CallResult } from './callback-call.js';
 
 class AddressNotAllowed extends Error {}
 
-/**
- * Gives consent: one POST request with the rate (webhook specification, sections 4.1.3 and 4.2.2). Follows no redirect,
- * and reads nothing of the response but its head. Checks the addresses of the name that the connection uses.
- */
-export function callCallback(
-  { isSecure, authority, host, port, target }: Callback,
-  { origin, rate }: { origin: string; rate: Rate },
-  { guard, ca, deadlineMs }: CallSettings,
-  signal: AbortSignal,
-): Promise<CallResult> {
+/** Checks the addresses of the name that the connection uses. */
+const call: Caller['call'] = (
+  { isSecure, authority, host, port, target },
+  { origin, rate },
+  { guard, ca, deadlineMs },
+  signal,
+) => {
   const lookup: LookupFunction = (name, options, give) => {
     resolveName(name, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
       if (error !== null) return give(error, '', 0);
@@ -61,7 +40,7 @@ export function callCallback(
       'WebHook-Allowed-Rate': formatRate(rate),
     },
   };
-  return new Promise((resolve) => {
+  return new Promise<CallResult>((resolve) => {
     const request = isSecure
       ? httpsRequest({ ...options, ...(ca !== undefined && { ca }), rejectUnauthorized: true })
       : httpRequest(options);
@@ -85,18 +64,11 @@ export function callCallback(
     request.once('response', (response) => {
       const { statusCode = 0, headers } = response;
       response.destroy();
-      settle(resultOf(statusCode, headers));
+      settle(resultOf(statusCode, headers['retry-after'], headers.date));
     });
     request.end();
   });
-}
+};
 
-/** Statuses of the 4xx that ask for a repetition. */
-const temporary = [408, 425, 429];
-
-function resultOf(status: number, headers: IncomingHttpHeaders): CallResult {
-  if (status >= 200 && status < 300) return { kind: 'confirmed' };
-  const detail = `it returned ${status}`;
-  if (status < 500 && !temporary.includes(status)) return { kind: 'rejected', detail };
-  return { kind: 'failed', detail, retryAfterMs: parseRetryAfter(headers['retry-after'], headers.date) };
-}
+/** For Node, and for Deno and Bun, which have its modules. */
+export const nodeCaller: Caller = { call, checksAddresses: true, background: true };
