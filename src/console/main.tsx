@@ -16,11 +16,12 @@ import {
   session,
   consoleSettings,
 } from './app/session.js';
-import { announce, language, t } from './app/text.js';
+import { missingScopes } from './app/places.js';
+import { announce, language, t, type Text } from './app/text.js';
 import { commonTexts, signInTexts } from './texts/common.js';
 import { pages, type PageComponent, type PageEntry } from './pages/index.js';
 import { EndsSoon, LinkQuestion, SignIn } from './pages/sign-in.js';
-import { Layout } from './ui/layout.js';
+import { Layout, placesOf } from './ui/layout.js';
 import { lostConnectionProblem } from './app/api.js';
 import { ProblemView } from './ui/form.js';
 
@@ -32,6 +33,8 @@ function App() {
     document.title = `${t(title)} - Assent`;
   }, [title, language.value]);
   const isSignedIn = session.value !== undefined;
+  // The start page says itself what it cannot show.
+  const missing = page === '' ? [] : missingScopes(page);
   // What another user had open is not for the next one.
   const identity = session.value?.identity;
   if (handOver.value !== 'none') {
@@ -46,7 +49,10 @@ function App() {
     <Layout>
       {isSignedIn && !isExpired.value && endsSoon.value && consoleSettings.issuers.length > 0 && <EndsSoon />}
       {(!isSignedIn || isExpired.value) && (isAskingTabs.value ? <Loading /> : <SignIn />)}
-      {isSignedIn && found !== undefined && <LoadedPage key={`${identity} ${page}`} place={found} id={id} />}
+      {isSignedIn && found !== undefined && missing.length > 0 && <NotOpen title={title} scopes={missing} />}
+      {isSignedIn && found !== undefined && missing.length === 0 && (
+        <LoadedPage key={`${identity} ${page}`} place={found} id={id} />
+      )}
       {isSignedIn && found === undefined && (
         <>
           <h1>{t(commonTexts.notFound.title)}</h1>
@@ -57,6 +63,22 @@ function App() {
       )}
       {linkOffer.value !== undefined && <LinkQuestion />}
     </Layout>
+  );
+}
+
+/** A page that the token may not see, with a way to one that it may. */
+function NotOpen({ title, scopes }: { title: Text; scopes: readonly string[] }) {
+  const [place] = placesOf();
+  return (
+    <>
+      <h1>{t(title)}</h1>
+      <p class="note">{t(commonTexts.notOpen(scopes.join(', '), session.value?.scopes.join(', ') ?? ''))}</p>
+      {place !== undefined && (
+        <p>
+          <a href={href(place)}>{t(commonTexts.menu[place])}</a>
+        </p>
+      )}
+    </>
   );
 }
 

@@ -19,6 +19,11 @@ inBrowser('the console, in short', () => {
     await page.keyboard.type(stage.registry.receiver.sink('/smoke'));
     await page.keyboard.press('Enter');
     await page.getByText('active', { exact: true }).first().waitFor();
+    // A page for others says for whom it is, and has a way on.
+    await page.evaluate(`location.hash = '#/grants'`);
+    await page.getByText('one of these scopes: assent:admin, assent:deliver. Yours has: assent:subscribe.').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Today' }).click();
+    await page.getByRole('heading', { name: 'Today' }).waitFor();
     await check();
   });
 

@@ -5,6 +5,8 @@ type Rate = number | '*';
 /** What an owner of a webhook reads on the page of a callback URL. */
 export const pageTexts = {
   request: { en: 'Request', nl: 'Verzoek' },
+  start: { en: 'Start page', nl: 'Startpagina' },
+  console: { en: 'Console', nl: 'Console' },
   origin: { en: 'Origin', nl: 'Afzender' },
   webhook: { en: 'Webhook', nl: 'Webhook' },
   rate: { en: 'Rate', nl: 'Tempo' },

@@ -69,6 +69,10 @@ export const commonTexts = {
     title: { en: 'This page does not exist', nl: 'Deze pagina bestaat niet' },
     back: { en: 'Go to Today', nl: 'Naar Vandaag' },
   },
+  notOpen: (needed: string, present: string): Text => ({
+    en: `This page needs a token with one of these scopes: ${needed}. Yours has: ${present}.`,
+    nl: `Voor deze pagina is een token met een van deze scopes nodig: ${needed}. Dat van u heeft: ${present}.`,
+  }),
   problems: {
     lost: { en: 'The registry did not answer.', nl: 'Het register gaf geen antwoord.' },
     lostNext: {

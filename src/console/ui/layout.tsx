@@ -3,27 +3,15 @@ import { useEffect, useRef } from 'preact/hooks';
 import { announcement, chooseLanguage, language, t } from '../app/text.js';
 import { connection } from '../app/live.js';
 import { href, route } from '../app/route.js';
-import { isAdmin, isConsumer, isOperator, isSender, readsAudit, session, signOut } from '../app/session.js';
+import { missingScopes } from '../app/places.js';
+import { session, signOut } from '../app/session.js';
 import { commonTexts as texts } from '../texts/common.js';
 
 type Place = keyof typeof texts.menu;
 
-/** What the token may not see is not offered. The registry is the judge. */
-function placesOf(): Place[] {
-  const everything: Array<[Place, boolean]> = [
-    ['', isAdmin.value || isConsumer.value],
-    ['subscriptions', isAdmin.value || isConsumer.value],
-    ['register', isConsumer.value || isAdmin.value],
-    ['playground', isAdmin.value || isConsumer.value || isSender.value],
-    ['webhooks', isAdmin.value || isSender.value],
-    ['grants', isAdmin.value || isSender.value],
-    ['origins', isAdmin.value],
-    ['blocks', isAdmin.value || isOperator.value],
-    ['audit', readsAudit.value],
-    ['feed', isAdmin.value || isSender.value || isConsumer.value],
-  ];
-  return everything.filter(([, isOffered]) => isOffered).map(([place]) => place);
-}
+/** What the token may not see is not offered. */
+export const placesOf = (): Place[] =>
+  (Object.keys(texts.menu) as Place[]).filter((place) => missingScopes(place).length === 0);
 
 /** What stands around every page: name, menu, who is signed in, whether the page is live, and the latest message. */
 export function Layout({ children }: { children: ComponentChildren }) {

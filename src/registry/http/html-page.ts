@@ -46,16 +46,22 @@ ${content}
 `;
 }
 
-/** What the problem says, for people. */
-export function problemPage(problem: components['schemas']['Problem'], language: Language): string {
+/** What the problem says, for people. `root` is the address of the start page, if there is a way on. */
+export function problemPage(problem: components['schemas']['Problem'], language: Language, root?: string): string {
   const { title, detail = '', faults = [], requestid } = problem;
   const entries = faults.map((fault) => entry(fault.pointer, escapeHtml(fault.detail)));
+  const { start, console } = pageTexts;
+  const ways = [['', start] as const, ['console', console] as const].map(
+    ([place, name]) => `<a href="${root}${place}">${name[language]}</a>`,
+  );
   return htmlPage(
     language,
     title,
     `<p>${escapeHtml(detail)}</p>
 <dl>
-${entries.join('')}${entry(pageTexts.request[language], escapeHtml(requestid))}</dl>`,
+${entries.join('')}${entry(pageTexts.request[language], escapeHtml(requestid))}</dl>${
+      root === undefined ? '' : `\n<p>${ways.join(' · ')}</p>`
+    }`,
   );
 }
 

@@ -54,6 +54,8 @@ const pageHeadersOf = (headers: Readonly<Record<string, string>>) =>
     'Content-Security-Policy': pagePolicy,
     'Content-Type': 'text/html; charset=utf-8',
   });
+/** From an address to the root, which may be below the path of a proxy. */
+const rootOf = (url: string): string => '../'.repeat((url.split(/[?#]/)[0] ?? '').split('/').length - 2) || './';
 const problemAnswer = problemHeadersOf(apiHeaders);
 const pageAnswer = pageHeadersOf(apiHeaders);
 
@@ -215,11 +217,13 @@ export class Pipeline {
     }
     const problem = problemOf(known, requestId, language);
     const headers = problemHeaders(known);
-    const hasPage = match?.route.operation.hasPage === true;
+    // A browser also gets a page where nothing is.
+    const hasPage = match === undefined || match.route.operation.hasPage === true;
     if (hasPage) headers['Vary'] = 'Accept';
     const types = ['application/problem+json', 'application/json', 'text/html'];
     if (hasPage && preferred(...types) === 'text/html') {
-      this.#finish(exchange, match.route.headersWithPage, problem.status, headers, problemPage(problem, language));
+      const page = problemPage(problem, language, match === undefined ? rootOf(exchange.request.url ?? '') : undefined);
+      this.#finish(exchange, match?.route.headersWithPage ?? pageAnswer, problem.status, headers, page);
     } else {
       const fixed = match?.route.headersWithProblem ?? problemAnswer;
       this.#finish(exchange, fixed, problem.status, headers, JSON.stringify(problem));

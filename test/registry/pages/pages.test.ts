@@ -64,6 +64,23 @@ test('the landing page is in English or Dutch, and names where a token comes fro
   }
 });
 
+test.each(['/nothing', '/guides/nothing', '/v1/a/b/c?x=/y/z', '/console/nothing', '/%zz', '//nothing'])(
+  'at %s a browser gets a page with a way on, and a program a problem',
+  async (path) => {
+    const page = await nobody.get(path).set(browser).set('Accept-Language', 'nl');
+    const problem = await nobody.get(path);
+    expect([page.type, problem.type]).toEqual(['text/html', 'application/problem+json']);
+    expect([page.status, page.get('Vary')]).toEqual([problem.status, 'Accept, Accept-Language']);
+    expect([400, 404]).toContain(page.status);
+    const links = [...page.text.matchAll(/<a href="([^"]*)">([^<]*)/g)];
+    expect(links.map(([, , name]) => name)).toEqual(['Startpagina', 'Console']);
+    for (const [, address = ''] of links) {
+      const { pathname } = new URL(address, registry.url + path);
+      await nobody.get(pathname).expect(200);
+    }
+  },
+);
+
 test.each(['/', '/docs', '/guides/', '/guides/consumers/receive'])(
   'links of %s lead to what exists, relative to the page, or to other hosts over https',
   async (path) => {

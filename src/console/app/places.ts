@@ -1,0 +1,25 @@
+import { session } from './session.js';
+
+const [admin, consumer, sender] = ['assent:admin', 'assent:subscribe', 'assent:deliver'];
+
+/** By the first segment of its place: the scopes of which a token needs one. The registry is the judge. */
+const scopesOf: Readonly<Record<string, readonly string[]>> = {
+  '': [admin, consumer],
+  subscriptions: [admin, consumer],
+  register: [admin, consumer],
+  playground: [admin, consumer, sender],
+  webhooks: [admin, sender],
+  grants: [admin, sender],
+  origins: [admin, consumer, sender],
+  'new-origin': [admin],
+  blocks: [admin, 'assent:block'],
+  'new-block': [admin, 'assent:block'],
+  audit: [admin, 'assent:audit'],
+  feed: [admin, consumer, sender],
+};
+
+/** Empty if the page is for this token. */
+export function missingScopes(page: string): readonly string[] {
+  const scopes = Object.hasOwn(scopesOf, page) ? (scopesOf[page] ?? []) : [];
+  return scopes.some((scope) => session.value?.scopes.includes(scope)) ? [] : scopes;
+}
