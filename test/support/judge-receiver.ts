@@ -12,10 +12,11 @@ const certificate = await callbackAuthority.issue(['127.0.0.1']);
 export async function judgeReceiver(sink: string, settings: Partial<ReceiverRun>): Promise<CaseResult[]> {
   const callbacks = await startCallbackHost({ host: '127.0.0.1', port: 0, certificate });
   try {
-    return await runReceiver({
+    const { results } = await runReceiver({
       cases: receiverCases,
       sink,
       origin: 'eventemitter.example.com',
+      expect: 'consent',
       rate: 120,
       profile: 'cloudevents',
       deliver: true,
@@ -29,6 +30,7 @@ export async function judgeReceiver(sink: string, settings: Partial<ReceiverRun>
       callbacks,
       ...settings,
     });
+    return results;
   } finally {
     await callbacks.stop();
   }

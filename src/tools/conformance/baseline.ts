@@ -1,4 +1,4 @@
-import type { Report, Side } from './case.js';
+import type { CaseResult, Report, Side } from './case.js';
 import { checkIds } from './cases.js';
 
 /**
@@ -39,10 +39,22 @@ export const exitCodes = {
   nothingEvaluated: 3,
   /** A fault of the kit itself. */
   fault: 4,
+  /** Most cases need a consent, and there was none. */
+  noConsent: 5,
 } as const;
 
+/** The run says little: a receiver that never consents passes whatever says that somebody gets no consent. */
+export function lacksConsent({ consent, expect, results }: Report): boolean {
+  // If that it fails is known, so is that there is no consent.
+  const isKnown = results.some(({ id, outcome }) => id === 'R01' && outcome === 'failed');
+  return consent === 'none' && expect !== 'refusal' && !isKnown && !results.every(isNotEvaluable);
+}
+
+const isNotEvaluable = ({ outcome }: Pick<CaseResult, 'outcome'>) => outcome === 'not_evaluable';
+
 export function exitCodeOfReport(report: Report): number {
-  if (report.results.every(({ outcome }) => outcome === 'not_evaluable')) return exitCodes.nothingEvaluated;
+  if (report.results.every(isNotEvaluable)) return exitCodes.nothingEvaluated;
   const { newFailures, fixed } = compareToBaseline(report);
-  return newFailures.length + fixed.length > 0 ? exitCodes.differs : exitCodes.conforms;
+  if (newFailures.length + fixed.length > 0) return exitCodes.differs;
+  return lacksConsent(report) ? exitCodes.noConsent : exitCodes.conforms;
 }

@@ -27,6 +27,9 @@ export interface Finding {
   evidence: Evidence[];
 }
 
+/** `not_asked`: no case of the run asks for it. */
+export type ConsentSeen = 'seen' | 'none' | 'not_asked';
+
 /** One exchange: the heads as they went over the wire, LF between lines, keys and credentials hidden. */
 export interface Evidence {
   asked: string;
@@ -52,5 +55,9 @@ export interface Report {
   version: string;
   /** Ids of cases that are known to fail. */
   baseline: string[];
+  /** Of a receiver: whether it is to consent at all. */
+  expect?: 'consent' | 'refusal';
+  /** Of a receiver: whether it consented to the origin, in a response or by the callback. */
+  consent?: ConsentSeen;
   results: CaseResult[];
 }

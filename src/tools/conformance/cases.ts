@@ -58,6 +58,24 @@ export const receiverCases = [
   { id: 'R23', level: 'must', section: '2.2', title: 'An event in an unknown media type gets 415' },
   { id: 'R24', level: 'must', section: '2.2', title: 'Requests above the allowed rate get 429 with Retry-After' },
   { id: 'R25', level: 'must', section: '3', title: 'An access token is accepted in the header and in the query' },
+  {
+    id: 'R26',
+    level: 'must',
+    section: '4.2.1',
+    title: 'An origin with another character in the place of a dot gets no consent',
+  },
+  { id: 'R27', level: 'must', section: '4.2', title: 'An origin that is not allowed gets no consent, however it asks' },
+  {
+    id: 'R28',
+    level: 'must',
+    section: 'RFC 9110, 8.3.1',
+    title: 'The case of a media type, and how its parameters are written, change nothing',
+  },
+  { id: 'R29', level: 'should', section: 'HTTP binding, 3', title: 'An event is accepted in binary mode, too' },
+  { id: 'R30', level: 'info', section: 'HTTP binding, 3.3', title: 'Events are accepted in a batch, too' },
+  { id: 'R31', level: 'info', section: '4.2.2', title: 'The allowed rate is not above the requested one' },
+  { id: 'R32', level: 'should', section: '4.2', title: 'The same request gets the same response' },
+  { id: 'R33', level: 'info', section: '4.1.2', title: 'An event from an origin without consent is refused' },
 ] as const satisfies readonly Case[];
 
 /** What a sender guarantees. */

@@ -1,4 +1,4 @@
-import { compareToBaseline } from './baseline.js';
+import { compareToBaseline, lacksConsent } from './baseline.js';
 import type { CaseResult, Evidence, CaseLevel, Report } from './case.js';
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
@@ -22,12 +22,24 @@ function markOf({ id, level, outcome }: CaseResult, { baseline }: Report): Mark 
   return level === 'must' ? 'FAIL' : 'advice';
 }
 
+const noConsent =
+  'No consent was seen, so this run says little: name an origin that the webhook allows with --origin, or say with --expect refusal that it is to consent to none.';
+
 /** The counts, and what differs from the baseline, as sentences. */
 export function reportSummary(report: Report): string[] {
-  const count = (outcome: CaseResult['outcome']) => report.results.filter((each) => each.outcome === outcome).length;
+  const count = (mark: Mark) => report.results.filter((each) => markOf(each, report) === mark).length;
   const { newFailures, fixed } = compareToBaseline(report);
+  const some = (mark: Mark, words: string) => (count(mark) === 0 ? [] : [`${count(mark)} ${words}`]);
+  const counts = [
+    `${count('pass')} passed`,
+    `${count('FAIL')} failed`,
+    ...some('known', 'known to fail'),
+    ...some('advice', 'with advice'),
+    ...some('n/a', 'not evaluable'),
+  ];
   return [
-    `${count('passed')} passed, ${count('failed')} failed, ${count('not_evaluable')} not evaluable.`,
+    ...(lacksConsent(report) ? [noConsent] : []),
+    `${counts.join(', ')}.`,
     ...(newFailures.length > 0 ? [`These MUSTs fail: ${newFailures.join(', ')}.`] : []),
     ...(fixed.length > 0 ? [`The baseline lists these, and they pass: ${fixed.join(', ')}. Remove them from it.`] : []),
   ];
@@ -111,7 +123,9 @@ function renderJunit(report: Report): string {
   const marks = results.map((result) => markOf(result, report));
   const failures = marks.filter((mark) => mark === 'FAIL').length;
   const skipped = marks.filter((mark) => mark !== 'FAIL' && mark !== 'pass').length;
-  const counts = `tests="${results.length}" failures="${failures}" errors="0" skipped="${skipped}"`;
+  const missing = lacksConsent(report) ? [missingConsent(side)] : [];
+  const tests = results.length + missing.length;
+  const counts = `tests="${tests}" failures="${failures + missing.length}" errors="0" skipped="${skipped}"`;
   const cases = results.map((result, index) => {
     const head = `classname="conformance.${side}.${result.level}" name="${escape(`${result.id} ${result.title}`)}"`;
     return `    <testcase ${head} time="${inSeconds(result.duration)}">${childOf(result, marks[index] as string)}</testcase>`;
@@ -120,12 +134,18 @@ function renderJunit(report: Report): string {
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts} time="${inSeconds(duration)}">`,
     `  <testsuite name="${escape(headingOf(report))}" ${counts} timestamp="${escape(startedat)}" time="${inSeconds(duration)}">`,
+    ...missing,
     ...cases,
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n');
 }
+
+/** A run that does not pass must not be green. */
+const missingConsent = (side: string) =>
+  `    <testcase classname="conformance.${side}.run" name="A consent was seen" time="0.000">` +
+  `<failure type="consent" message="${escape(noConsent)}"></failure></testcase>`;
 
 function childOf({ detail, section, evidence }: CaseResult, mark: string): string {
   if (mark === 'pass') return '';
@@ -164,7 +184,8 @@ function renderPretty(report: Report): string {
     ...(result.outcome === 'passed' ? [] : [indent(result.detail)]),
     ...(result.outcome === 'failed' ? evidenceLines(result) : []),
   ]);
-  return [headingOf(report), '', ...lines, '', ...reportSummary(report), ''].join('\n');
+  const first = lacksConsent(report) ? [noConsent, ''] : [];
+  return [...first, headingOf(report), '', ...lines, '', ...reportSummary(report), ''].join('\n');
 }
 
 function evidenceLines({ evidence }: CaseResult): string[] {

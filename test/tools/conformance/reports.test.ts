@@ -43,6 +43,29 @@ test.each([
   },
 );
 
+const silent = { ...reportOf({ R01: 'not_evaluable', R10: 'passed', R12: 'failed' }), consent: 'none' } as const;
+
+test.each<[string, Report, number]>([
+  ['no consent was seen', silent, 5],
+  ['none was seen in a run of before', { ...silent, expect: 'consent' }, 5],
+  ['none is expected', { ...silent, expect: 'refusal' }, 0],
+  ['no case asks for one', { ...silent, consent: 'not_asked' }, 0],
+  ['one was seen', { ...silent, consent: 'seen' }, 0],
+  ['a MUST fails as well', { ...reportOf({ R01: 'failed' }), consent: 'none' }, 1],
+  ['it is known that R01 fails', { ...reportOf({ R01: 'failed' }, ['R01']), consent: 'none' }, 0],
+  ['nothing can be evaluated', { ...reportOf({ R01: 'not_evaluable' }), consent: 'none' }, 3],
+])('if %s, the exit code, the first line and JUnit say so', (_, report, code) => {
+  expect(exitCodeOfReport(report)).toBe(code);
+  const isSaid = code === 5;
+  for (const text of [formats.pretty(report), formats.markdown(report), formats.html(report), formats.junit(report)]) {
+    expect(/No consent was seen[^.]*--origin[^.]*--expect refusal/.test(text)).toBe(isSaid);
+  }
+  expect(formats.pretty(report).startsWith('No consent was seen')).toBe(isSaid);
+  const failures = (isSaid ? 1 : 0) + (code === 1 ? 1 : 0);
+  expect(formats.junit(report)).toContain(`failures="${failures}"`);
+  expect(formats.junit(report).match(/<failure /g) ?? []).toHaveLength(failures);
+});
+
 test('a baseline is a list of ids with notes; an unknown id, or one of the other side, is refused', () => {
   expect(readBaseline('receiver', '# known\n\nR03 the proxy adds a unit\r\n  R05\nR05')).toEqual(['R03', 'R05']);
   expect(() => readBaseline('receiver', 'S01')).toThrow(/S01 is not a case of a receiver/);
@@ -92,5 +115,7 @@ test('for terminals, a failure comes with its evidence and a summary names what 
   expect(text).toMatch(/^advice {2}R04 {2}SHOULD/m);
   expect(text).toMatch(/^n\/a {5}R22/m);
   expect(text).toContain('> OPTIONS /');
-  expect(text).toContain('1 passed, 3 failed, 1 not evaluable.\nThese MUSTs fail: R01.');
+  expect(text).toContain(
+    '1 passed, 1 failed, 1 known to fail, 1 with advice, 1 not evaluable.\nThese MUSTs fail: R01.',
+  );
 });

@@ -22,21 +22,22 @@ const usualTimeouts: Record<Side, number> = { receiver: 10, sender: 60 };
 
 /** Options of one side, which would do nothing for the other. */
 const optionsOf: Record<Side, readonly string[]> = {
-  receiver: ['sink', 'origin', 'rate', 'callback-host', 'deliver', 'burst', 'ca', 'token'],
+  receiver: ['sink', 'origin', 'expect', 'rate', 'callback-host', 'deliver', 'burst', 'ca', 'token'],
   sender: ['listen', 'command', 'manual'],
 };
 
 export const conformanceCommand: Command = {
-  usage: `  conformance receiver --sink URL [--origin NAME] [--rate N] [--callback-host HOST:PORT] [--deliver] [--burst]
-         [--ca FILE] [--token TOKEN]
+  usage: `  conformance receiver --sink URL [--origin NAME] [--expect consent|refusal] [--rate N] [--callback-host HOST:PORT]
+         [--deliver] [--burst] [--ca FILE] [--token TOKEN]
   conformance sender [--listen HOST:PORT] --command 'CMD {url}' | --manual
   conformance list [receiver|sender]
   conformance report FILE [--format pretty|json|junit|markdown|html]
       Tests a webhook, or what delivers to webhooks, against "HTTP 1.1 Web Hooks for Event Delivery". Both sides take
-      --case ID (repeat it for more), --level must|should|info, --profile cloudevents|nl-gov, --baseline FILE,
+      --case ID,ID (or repeat it), --level must|should|info, --profile cloudevents|nl-gov, --baseline FILE,
       --out DIR, --timeout SECONDS and --format. --out writes report.json, junit.xml, report.md and report.html.
       Exit codes: 0 every MUST holds, or equals the baseline; 1 a MUST fails, or a known failure passes; 2 wrong usage;
-      3 nothing could be evaluated; 4 a fault of the kit.
+      3 nothing could be evaluated; 4 a fault of the kit; 5 no consent was seen, and --expect refusal does not say that
+      none is to be.
 `,
   options: {
     case: { type: 'string', multiple: true, default: [] },
@@ -48,6 +49,7 @@ export const conformanceCommand: Command = {
     format: choice(formatNames, 'pretty'),
     sink: text(''),
     origin: text(''),
+    expect: choice(['consent', 'refusal'], 'consent'),
     rate: text('120'),
     'callback-host': text(''),
     deliver: flag,
@@ -83,7 +85,7 @@ async function execute(side: Side, values: Values): Promise<number> {
   );
   if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option for a ${side}.`);
   const { version } = await import('../../../base/version.js');
-  const ids = (values['case'] as string[]).flatMap((each) => each.split(','));
+  const ids = (values['case'] as string[]).flatMap((each) => each.split(',')).map((id) => id.trim().toUpperCase());
   const cases = selectCases(side, ids, values['level'] as (typeof lowestLevels)[number]);
   const profile = values['profile'] as (typeof profiles)[number];
   const format = await formatOf(values);
@@ -94,13 +96,13 @@ async function execute(side: Side, values: Values): Promise<number> {
 
   const run = await sides[side]();
   const startedAt = new Date();
-  const { target, results } = await run({ cases, profile, timeoutMs: timeout * 1_000, env: process.env }, values);
+  const { target, outcome } = await run({ cases, profile, timeoutMs: timeout * 1_000, env: process.env }, values);
   const finished: Report = {
     side,
     target,
     profile,
     startedat: startedAt.toISOString(),
-    results: await results,
+    ...(await outcome),
     duration: Date.now() - startedAt.getTime(),
     version,
     baseline,

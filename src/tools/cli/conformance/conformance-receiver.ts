@@ -20,12 +20,14 @@ export const conformanceReceiver: RunSide = async ({ cases, profile, timeoutMs, 
   const [text = ''] = String(values['sink']).split('#');
   const sink = sinkOf(text);
   const burst = values['burst'] === true;
+  const expect = values['expect'] as 'consent' | 'refusal';
   const settings = {
     cases,
     profile,
     // As it was written: a URL object would change its path.
     sink: text,
     origin: originOf(String(values['origin'])),
+    expect,
     rate: rateOf(String(values['rate'])),
     deliver: values['deliver'] === true,
     burst,
@@ -37,8 +39,8 @@ export const conformanceReceiver: RunSide = async ({ cases, profile, timeoutMs, 
     deadlineMs: burst ? Infinity : Math.max(usualDeadlineMs, 4 * timeoutMs),
   };
   const callbacks = await openCallbacks(textOf(values, 'callback-host'), sink, env);
-  const results = runReceiver({ ...settings, callbacks }).finally(() => callbacks?.stop());
-  return { target: hideQuery(text), results };
+  const run = async () => ({ ...(await runReceiver({ ...settings, callbacks })), expect });
+  return { target: hideQuery(text), outcome: run().finally(() => callbacks?.stop()) };
 };
 
 const textOf = (values: Values, name: string): string | undefined => String(values[name] ?? '') || undefined;

@@ -21,7 +21,9 @@ export const conformanceSender: RunSide = async ({ cases, profile, timeoutMs, en
   const whileMs = Math.max(timeoutMs - reserveMs, timeoutMs / 2);
   return {
     target: command === '' ? 'a sender that a person works' : command,
-    results: runSender({ cases, profile, listen, certificate, timeoutMs: whileMs, drive }),
+    outcome: runSender({ cases, profile, listen, certificate, timeoutMs: whileMs, drive }).then((results) => ({
+      results,
+    })),
   };
 };
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createAuthority, type Certificate } from '../../conformance/authority.js';
-import type { Case, CaseResult, ConformanceProfile } from '../../conformance/case.js';
+import type { Case, ConformanceProfile, Report } from '../../conformance/case.js';
 import { openKeyFile } from '../../../base/files/key-file.js';
 import type { Values } from '../command.js';
 
@@ -18,7 +18,7 @@ export interface ConformanceRun {
 export type RunSide = (
   run: ConformanceRun,
   values: Values,
-) => Promise<{ target: string; results: Promise<CaseResult[]> }>;
+) => Promise<{ target: string; outcome: Promise<Pick<Report, 'results' | 'consent' | 'expect'>> }>;
 
 const identity = z.object({ ca: z.string(), cert: z.string(), key: z.string() });
 const tenYears = 3_650;

@@ -3,6 +3,7 @@ import { sleep } from '../../../base/until.js';
 import { parseRate } from '../../../consent/rate.js';
 import type { Finding } from '../case.js';
 import type { ReceivedCallback, CallbackHost } from './callback-host.js';
+import { changing } from './consent-cases.js';
 import { consentOf, whyUndecided, type CallbackAttempt, type Session } from './session.js';
 import { requestTargetOf, type TargetExchange } from './wire.js';
 
@@ -51,7 +52,7 @@ export const callbackCases = {
       return session.notEvaluable('It gives no consent without a callback, either. See R01.', exchange, direct);
     }
     const detail = `With a callback there is no consent: no headers, and no call of it within ${seconds(session.settings.callMs)}. Return the headers, or call the URL. If the receiver refuses this URL, the kit needs another --callback-host.`;
-    return session.failed(detail, exchange);
+    return (await changing(session)) ?? session.failed(detail, exchange);
   },
 
   async R18(session: Session) {

@@ -8,12 +8,13 @@ import {
   judgementOf,
   responseLinesOf,
   whyUndecided,
+  type Handshake,
   type Headers,
   type Session,
 } from './session.js';
 import type { TargetExchange } from './wire.js';
 
-const nothingAllowed = 'The origin that was asked for gets no consent in the response to OPTIONS. See R01.';
+export const nothingAllowed = 'The origin that was asked for gets no consent in the response to OPTIONS. See R01.';
 
 /** The response to the allowed origin, if it consents; else why the case cannot be evaluated. */
 export async function consenting(session: Session): Promise<TargetExchange | Finding> {
@@ -21,6 +22,12 @@ export async function consenting(session: Session): Promise<TargetExchange | Fin
   const undecided = whyUndecided(exchange);
   if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
   return consentOf(exchange, session.origin) === undefined ? session.notEvaluable(nothingAllowed, exchange) : exchange;
+}
+
+/** Why a difference says nothing about a request: the receiver changes its mind on the same one. */
+export async function changing(session: Session): Promise<Finding | undefined> {
+  const two = await session.twoAnswers();
+  return two && session.notEvaluable('The same request gets different responses. See R32.', two.first, two.other);
 }
 
 export const isFinding = (value: TargetExchange | Finding): value is Finding => 'outcome' in value;
@@ -42,6 +49,7 @@ export const consentCases = {
     const undecided = whyUndecided(exchange);
     if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
     const allowed = consentOf(exchange, session.origin);
+    if (session.settings.expect === 'refusal') return refusal(session, exchange);
     if (allowed !== undefined) return session.passed(`It allows ${allowed}.`, exchange);
     if (!session.isOriginNamed) {
       return session.notEvaluable(
@@ -54,7 +62,7 @@ export const consentCases = {
       const detail = 'It gives no consent in its response, but by the callback. See R17 to R20.';
       return session.notEvaluable(detail, exchange, attempt.exchange);
     }
-    return session.failed(explain(exchange, session), exchange);
+    return (await changing(session)) ?? session.failed(explain(exchange, session), exchange);
   },
 
   async R02(session: Session) {
@@ -87,7 +95,8 @@ export const consentCases = {
     const undecided = whyUndecided(exchange);
     if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
     if (consentOf(exchange, session.origin) === undefined) {
-      return session.failed('Without WebHook-Request-Rate there is no consent. Answer such requests, too.', exchange);
+      const detail = 'Without WebHook-Request-Rate there is no consent. Answer such requests, too.';
+      return (await changing(session)) ?? session.failed(detail, exchange);
     }
     const [rate] = responseLinesOf(exchange, 'webhook-allowed-rate');
     if (rate !== undefined) return session.passed(`The rate is ${rate}.`, exchange);
@@ -125,9 +134,52 @@ export const consentCases = {
 
   R07: (session: Session) => deny(session, []),
 
-  R08: (session: Session) => deny(session, [`${session.origin}.attacker.test`]),
+  R08: (session: Session) => deny(session, nearMisses(session, [`${session.origin}.attacker.test`])),
 
-  R09: (session: Session) => deny(session, [`x${session.origin}`, `a.${session.origin}`]),
+  R09: (session: Session) => deny(session, nearMisses(session, [`x${session.origin}`, `a.${session.origin}`])),
+
+  async R26(session: Session) {
+    const { origin } = session;
+    const dots = [...new Set([origin.indexOf('.'), origin.lastIndexOf('.')])].filter((at) => at >= 0);
+    if (dots.length === 0) return session.notEvaluable(`${origin} has no dot.`);
+    const names = dots.map((at) => `${origin.slice(0, at)}x${origin.slice(at + 1)}`);
+    return deny(
+      session,
+      nearMisses(session, names, 'A dot stands for itself: escape it in a pattern, or compare the text.'),
+    );
+  },
+
+  R27(session: Session) {
+    const { sink, callbacks } = session.settings;
+    const advice = 'Whether an origin is allowed depends on its name alone.';
+    const denied = session.deniedOrigin;
+    const offered = callbacks && session.offer(callbacks, 'https').url;
+    const ways: Array<[string, Handshake]> = [
+      ['with another query in the URL', { url: `${sink}${sink.includes('?') ? '&' : '?'}conformance=1` }],
+      ['without a rate', { rate: undefined }],
+      ['with its header names in lower case', { named: (name) => name.toLowerCase() }],
+      ['as a CORS preflight', { more: corsHeaders }],
+      ...(offered === undefined ? [] : [['with a callback', { callback: offered }] as [string, Handshake]]),
+    ];
+    const asked = ways.map(([way, asks]) => ({
+      asks: { ...asks, origin: denied },
+      name: `${denied}, ${way},`,
+      advice,
+    }));
+    return deny(session, asked);
+  },
+
+  async R31(session: Session) {
+    const exchange = await consenting(session);
+    if (isFinding(exchange)) return exchange;
+    const rate = parseRate(responseLinesOf(exchange, 'webhook-allowed-rate')[0] ?? '');
+    if (rate === undefined) return session.notEvaluable('There is no allowed rate. See R02 and R03.', exchange);
+    const asked = session.settings.rate;
+    if (rate === '*' || rate <= asked)
+      return session.passed(`${asked} a minute were requested, ${rate} are allowed.`, exchange);
+    const detail = `${asked} a minute were requested, and ${rate} are allowed. Rates are per minute: is it meant so?`;
+    return session.failed(detail, exchange);
+  },
 
   async R10(session: Session) {
     const preflight = await session.send({ method: 'OPTIONS', url: session.settings.sink, headers: corsHeaders });
@@ -151,7 +203,7 @@ export const consentCases = {
     }
     const detail =
       'A request that is a CORS preflight and a handshake gets no consent: a CORS layer answers first. Let the handshake answer requests with WebHook-Request-Origin.';
-    return session.failed(detail, exchange);
+    return (await changing(session)) ?? session.failed(detail, exchange);
   },
 
   async R12(session: Session) {
@@ -175,8 +227,29 @@ const corsHeaders: Headers = [
   ['Access-Control-Request-Headers', 'content-type'],
 ];
 
-/** `others` are near misses; without them, it is about a name that has nothing in common with the allowed one. */
-async function deny(session: Session, others: readonly string[]): Promise<Finding> {
+/** With --expect refusal. */
+async function refusal(session: Session, exchange: TargetExchange): Promise<Finding> {
+  const { origin } = session;
+  const attempt = await session.byCallback();
+  const isGiven = consentOf(exchange, origin) !== undefined || session.seenConsent() === 'seen';
+  if (!isGiven) return session.notEvaluable(`${origin} gets no consent, as expected.`, exchange);
+  const by =
+    consentOf(exchange, origin) === undefined ? [exchange, ...(attempt ? [attempt.exchange] : [])] : [exchange];
+  return session.failed(`${origin} gets consent, and --expect refusal says that it must not.`, ...by);
+}
+
+interface Denied {
+  asks: Handshake;
+  /** What got consent, if it does. */
+  name: string;
+  advice: string;
+}
+
+const nearMisses = ({ origin }: Session, names: readonly string[], advice = 'Compare the whole name.'): Denied[] =>
+  names.map((name) => ({ asks: { origin: name }, name: `${name}, which is not ${origin},`, advice }));
+
+/** Whoever asks is not allowed. Without `others`, it is about a name that has nothing in common with the allowed one. */
+async function deny(session: Session, others: readonly Denied[]): Promise<Finding> {
   const allowed = await consenting(session);
   if (isFinding(allowed)) return allowed;
   if (consentOf(allowed, session.origin) === '*') {
@@ -199,15 +272,14 @@ async function deny(session: Session, others: readonly string[]): Promise<Findin
   if (isEveryone) return session.notEvaluable('It gives consent to any origin that asks. See R07.', denied);
 
   const asked: TargetExchange[] = [];
-  for (const origin of others) {
-    const exchange = await session.handshake({ origin });
+  for (const { asks, name, advice } of others) {
+    const exchange = await session.handshake(asks);
     asked.push(exchange);
     const open = whyUndecided(exchange);
     if (open !== undefined) return session.notEvaluable(open, exchange);
-    if (consentOf(exchange, origin) !== undefined) {
-      const detail = `${origin} gets consent, because it contains ${session.origin}. Compare the whole name.`;
-      return session.failed(detail, exchange);
+    if (consentOf(exchange, asks.origin ?? session.origin) !== undefined) {
+      return session.failed(`${name} gets consent. ${advice}`, exchange);
     }
   }
-  return session.passed(`${others.join(' and ')}: no consent.`, ...asked);
+  return session.passed(`${asked.length} requests got no consent.`, ...asked);
 }

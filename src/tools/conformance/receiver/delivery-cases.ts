@@ -2,7 +2,16 @@ import { parseRetryAfter } from '../../../consent/backoff.js';
 import { parseRate } from '../../../consent/rate.js';
 import type { Finding } from '../case.js';
 import { consenting, isFinding } from './consent-cases.js';
-import { responseLinesOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
+import {
+  binary,
+  consentOf,
+  responseLinesOf,
+  newEvent,
+  structured,
+  whyUndecided,
+  withToken,
+  type Session,
+} from './session.js';
 import type { TargetExchange } from './wire.js';
 
 /** More than this is no test of a rate but of a machine. */
@@ -115,7 +124,7 @@ export const deliveryCases = {
     if (isAccepted(bare)) return session.notEvaluable('It takes events without a token.', bare);
     const [path = ''] = sink.split('#');
     const url = `${path}${path.includes('?') ? '&' : '?'}access_token=${encodeURIComponent(token)}`;
-    const inQuery = await session.post(structured, event(), url);
+    const inQuery = await session.post(structured, event(), { url });
     const open = whyUndecided(inQuery);
     if (open !== undefined) return session.notEvaluable(open, inQuery);
     if (!isAccepted(inHeader)) {
@@ -136,4 +145,80 @@ export const deliveryCases = {
           inQuery,
         );
   },
+
+  async R28(session: Session) {
+    const usual = await accepting(session);
+    if (isFinding(usual)) return usual;
+    for (const type of writtenOtherwise) {
+      const headers = withToken([['Content-Type', type]], session.settings.token);
+      const exchange = await session.post(headers, JSON.stringify(newEvent()));
+      const unanswered = whyUnanswered(exchange, session);
+      if (unanswered !== undefined) return session.notEvaluable(unanswered, exchange);
+      if (!isAccepted(exchange)) {
+        const detail = `With Content-Type ${type} it returned ${exchange.answer?.status}. Ignore the case of media types and of parameter names.`;
+        return session.failed(detail, usual, exchange);
+      }
+    }
+    return session.passed(`It accepts ${writtenOtherwise.join(', ')}.`, usual);
+  },
+
+  async R29(session: Session) {
+    const usual = await accepting(session);
+    if (isFinding(usual)) return usual;
+    const { headers, body } = binary(newEvent());
+    const exchange = await session.post(withToken(headers, session.settings.token), body);
+    const unanswered = whyUnanswered(exchange, session);
+    if (unanswered !== undefined) return session.notEvaluable(unanswered, exchange);
+    if (isAccepted(exchange)) return session.passed('It accepts an event in binary mode.', exchange);
+    const detail = `An event in binary mode got ${exchange.answer?.status}. The sender chooses the mode: accept events with ce- headers, too.`;
+    return session.failed(detail, exchange);
+  },
+
+  async R30(session: Session) {
+    const usual = await accepting(session);
+    if (isFinding(usual)) return usual;
+    const headers = withToken([['Content-Type', 'application/cloudevents-batch+json']], session.settings.token);
+    const exchange = await session.post(headers, JSON.stringify([newEvent(), newEvent()]));
+    const unanswered = whyUnanswered(exchange, session);
+    if (unanswered !== undefined) return session.notEvaluable(unanswered, exchange);
+    if (isAccepted(exchange)) return session.passed('It accepts a batch of two events.', exchange);
+    return session.failed(
+      `A batch of two events got ${exchange.answer?.status}. A sender may only use batches that were agreed on.`,
+      exchange,
+    );
+  },
+
+  async R33(session: Session) {
+    const usual = await accepting(session);
+    if (isFinding(usual)) return usual;
+    const { deniedOrigin: origin } = session;
+    const denied = await session.denied();
+    const undecided = whyUndecided(denied);
+    if (undecided !== undefined) return session.notEvaluable(undecided, denied);
+    if (consentOf(denied, origin) !== undefined) {
+      return session.notEvaluable('It gives consent to any origin that asks.', denied);
+    }
+    const headers = withToken(structured, session.settings.token);
+    const exchange = await session.post(headers, JSON.stringify(newEvent()), { origin });
+    const open = whyUndecided(exchange);
+    if (open !== undefined) return session.notEvaluable(open, exchange);
+    if (!isAccepted(exchange)) return session.passed(`It returned ${exchange.answer?.status}.`, exchange);
+    const detail = `It accepts an event of ${origin}, which has no consent. The name alone proves nothing, but you can refuse it with 403.`;
+    return session.failed(detail, exchange);
+  },
 };
+
+const writtenOtherwise = [
+  'Application/CloudEvents+JSON; Charset=UTF-8',
+  'application/cloudevents+json',
+  'application/cloudevents+json;charset="utf-8"',
+];
+
+/** The response to an event in the usual form, if it is accepted; else why the case cannot be evaluated. */
+async function accepting(session: Session): Promise<TargetExchange | Finding> {
+  if (!session.settings.deliver) return session.notEvaluable(noDelivery);
+  const exchange = await session.delivery();
+  const unanswered = whyUnanswered(exchange, session);
+  if (unanswered !== undefined) return session.notEvaluable(unanswered, exchange);
+  return isAccepted(exchange) ? exchange : session.notEvaluable('No event is accepted. See R22.', exchange);
+}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { consenting, isFinding } from './consent-cases.js';
-import { consentOf, responseLinesOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
+import { changing, consenting, isFinding, nothingAllowed } from './consent-cases.js';
+import { consentOf, meaningOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
 import type { TargetExchange } from './wire.js';
 
 const maxMs = 10_000;
@@ -39,7 +39,8 @@ export const requestCases = {
       const detail = `${path} of the same host gives consent, too. With --deliver the kit can see whether it takes events there.`;
       return session.notEvaluable(detail, other);
     }
-    const posted = await session.post(withToken(structured, session.settings.token), JSON.stringify(newEvent()), url);
+    const event = JSON.stringify(newEvent());
+    const posted = await session.post(withToken(structured, session.settings.token), event, { url });
     const status = posted.answer?.status ?? 0;
     if (status >= 200 && status < 300) {
       return session.passed(
@@ -73,11 +74,8 @@ export const requestCases = {
       const undecided = whyUndecided(exchange);
       if (undecided !== undefined && exchange.answer !== undefined) return session.notEvaluable(undecided, exchange);
       if (meaningOf(exchange, session) !== meaningOf(allowed, session)) {
-        return session.failed(
-          `With ${name} the response differs. HTTP gives it no meaning: ignore it.`,
-          allowed,
-          exchange,
-        );
+        const detail = `With ${name} the response differs. HTTP gives it no meaning: ignore it.`;
+        return (await changing(session)) ?? session.failed(detail, allowed, exchange);
       }
     }
     return session.passed(`The same response with ${Object.keys(variants).join(', ')}.`, allowed);
@@ -92,13 +90,24 @@ export const requestCases = {
     const slow = all.find(({ duration }) => duration > maxMs);
     if (slow !== undefined) return session.failed(`Of ten at once, one took ${slow.duration} ms.`, slow);
     const other = all.find((exchange) => meaningOf(exchange, session) !== meaningOf(allowed, session));
-    if (other !== undefined) return session.failed('Of ten at once, one got another response.', allowed, other);
+    if (other !== undefined) {
+      return (await changing(session)) ?? session.failed('Of ten at once, one got another response.', allowed, other);
+    }
     return session.passed(`The slowest took ${Math.max(...all.map(({ duration }) => duration))} ms.`, allowed);
   },
-};
 
-/** What makes two responses equal for a sender. */
-function meaningOf(exchange: TargetExchange, { origin }: Session): string {
-  const rate = responseLinesOf(exchange, 'webhook-allowed-rate').join();
-  return JSON.stringify([exchange.answer?.status, consentOf(exchange, origin), rate]);
-}
+  async R32(session: Session) {
+    const first = await session.consent();
+    const undecided = whyUndecided(first);
+    if (undecided !== undefined) return session.notEvaluable(undecided, first);
+    const two = await session.twoAnswers();
+    if (two !== undefined) {
+      const detail =
+        'The same request got another status, consent or rate. A sender asks again before the consent ends: decide by the request alone.';
+      return session.failed(detail, two.first, two.other);
+    }
+    return consentOf(first, session.origin) === undefined
+      ? session.notEvaluable(nothingAllowed, first)
+      : session.passed('It is the same each time.', first);
+  },
+};

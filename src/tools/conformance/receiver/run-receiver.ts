@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Case, CaseResult, Finding } from '../case.js';
+import type { Case, CaseResult, ConsentSeen, Finding } from '../case.js';
 import type { ReceiverCaseId } from '../cases.js';
 import { callbackCases } from './callback-cases.js';
 import { consentCases } from './consent-cases.js';
@@ -22,8 +22,13 @@ const runs: Record<ReceiverCaseId, (session: Session) => Promise<Finding>> = {
 
 const burst: ReceiverCaseId = 'R24';
 
+export interface ReceiverOutcome {
+  results: CaseResult[];
+  consent: ConsentSeen;
+}
+
 /** Runs the cases one after the other. Throws only for faults of the kit. */
-export async function runReceiver(run: ReceiverRun): Promise<CaseResult[]> {
+export async function runReceiver(run: ReceiverRun): Promise<ReceiverOutcome> {
   const over = new AbortController();
   // Requests that are sent at once all listen to it.
   setMaxListeners(0, over.signal);
@@ -44,7 +49,7 @@ export async function runReceiver(run: ReceiverRun): Promise<CaseResult[]> {
       const judged = isLate || finding === undefined ? late : finding;
       results.set(each, { ...each, ...judged, duration: Math.round(performance.now() - startedAt) });
     }
-    return run.cases.map((each) => results.get(each) as CaseResult);
+    return { results: run.cases.map((each) => results.get(each) as CaseResult), consent: session.seenConsent() };
   } finally {
     clearTimeout(timer);
     over.abort();

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { judge, judgeOrigin, type Judgement } from '../../../consent/judgement.js';
-import type { ConformanceProfile, Finding } from '../case.js';
+import type { ConformanceProfile, ConsentSeen, Finding } from '../case.js';
 import { hideQuery, hideSecrets } from '../hide-secrets.js';
 import type { CallbackHost, Offer } from './callback-host.js';
 import { exchange, requestTargetOf, type TargetExchange, type TargetRequest } from './wire.js';
@@ -9,6 +9,8 @@ export interface SessionSettings {
   sink: string;
   /** An origin that the receiver allows; undefined if nobody named one. */
   origin: string | undefined;
+  /** Whether the receiver is to consent to the origin. */
+  expect: 'consent' | 'refusal';
   /** Per minute, for WebHook-Request-Rate. */
   rate: number;
   profile: ConformanceProfile;
@@ -31,12 +33,14 @@ export interface SessionSettings {
 /** To one target, without bursts. */
 const maxRequests = 80;
 
+const timesAgain = 4;
+
 /** The origin of requests if none is named. */
 const anyOrigin = 'sender.example.com';
 
 export type Headers = TargetRequest['headers'];
 
-interface Handshake {
+export interface Handshake {
   origin?: string;
   rate?: number | undefined;
   callback?: string;
@@ -71,10 +75,13 @@ export class Session {
   readonly denied = once(() => this.handshake({ origin: this.deniedOrigin }));
   /** The allowed origin, with a callback; undefined if no callback can be offered. */
   readonly byCallback = once(() => this.#offerCallback());
+  /** Two different responses to the same question; undefined if none of a few differs from one that consents. */
+  readonly twoAnswers = once(() => this.#askAgain());
   /** One event. */
   readonly delivery = once(() => this.post(withToken(structured, this.settings.token), JSON.stringify(newEvent())));
   readonly #secrets: string[];
   #requests = 0;
+  #consent: ConsentSeen = 'not_asked';
 
   constructor(settings: SessionSettings) {
     this.settings = settings;
@@ -91,6 +98,11 @@ export class Session {
     return this.#requests;
   }
 
+  /** Whether the origin has got consent so far. */
+  seenConsent(): ConsentSeen {
+    return this.#consent;
+  }
+
   async send(request: TargetRequest): Promise<TargetExchange> {
     this.#requests += 1;
     if (this.#requests > maxRequests && !this.settings.burst) {
@@ -99,7 +111,7 @@ export class Session {
     return exchange(request, this.settings);
   }
 
-  handshake(asked: Handshake = {}): Promise<TargetExchange> {
+  async handshake(asked: Handshake = {}): Promise<TargetExchange> {
     const { named = (name: string) => name, more = [], callback, framing, url = this.settings.sink } = asked;
     const rate = 'rate' in asked ? asked.rate : this.settings.rate;
     const headers = [
@@ -108,11 +120,34 @@ export class Session {
       ...(callback === undefined ? [] : [['WebHook-Request-Callback', callback]]),
       ...more,
     ].map(([name = '', value = '']) => [named(name), value] as const);
-    return this.send({ method: 'OPTIONS', url, headers, framing });
+    const exchange = await this.send({ method: 'OPTIONS', url, headers, framing });
+    if (asked.origin === undefined) this.#note(consentOf(exchange, this.origin) !== undefined);
+    return exchange;
   }
 
-  post(headers: Headers, body: string, url = this.settings.sink): Promise<TargetExchange> {
-    return this.send({ method: 'POST', url, body, headers: [['WebHook-Request-Origin', this.origin], ...headers] });
+  post(
+    headers: Headers,
+    body: string,
+    { url = this.settings.sink, origin = this.origin } = {},
+  ): Promise<TargetExchange> {
+    return this.send({ method: 'POST', url, body, headers: [['WebHook-Request-Origin', origin], ...headers] });
+  }
+
+  #note(isConsent: boolean): void {
+    if (this.#consent !== 'seen') this.#consent = isConsent ? 'seen' : 'none';
+  }
+
+  async #askAgain(): Promise<{ first: TargetExchange; other: TargetExchange } | undefined> {
+    let first: TargetExchange | undefined;
+    for (let time = 0; time < timesAgain; time += 1) {
+      const exchange = await this.handshake();
+      if (whyUndecided(exchange) !== undefined) continue;
+      if (first !== undefined && meaningOf(exchange, this) !== meaningOf(first, this))
+        return { first, other: exchange };
+      // What gives no consent yet may have been decided by now.
+      if (consentOf(exchange, this.origin) !== undefined) first = exchange;
+    }
+    return undefined;
   }
 
   /** The key in the URL is not for reports. */
@@ -136,6 +171,7 @@ export class Session {
     const answer = await this.handshake({ callback: offer.url });
     const isDecided = consentOf(answer, this.origin) !== undefined || answer.answer === undefined;
     const isCalled = isDecided ? offer.calls.length > 0 : await offer.called(callMs, signal);
+    if (offer.calls.some(({ method }) => method === 'GET' || method === 'POST')) this.#note(true);
     return { exchange: answer, offer, isCalled };
   }
 
@@ -156,6 +192,15 @@ export class Session {
 }
 
 export const structured: Headers = [['Content-Type', 'application/cloudevents+json; charset=utf-8']];
+
+/** The same event in binary mode (HTTP binding, section 3.1). */
+export function binary({ datacontenttype, data, ...attributes }: ReturnType<typeof newEvent>) {
+  const headers: Headers = [
+    ['Content-Type', datacontenttype],
+    ...Object.entries(attributes).map(([name, value]) => [`ce-${name}`, value] as const),
+  ];
+  return { headers, body: JSON.stringify(data) };
+}
 
 export function withToken(headers: Headers, token: string | undefined): Headers {
   return token === undefined ? headers : [...headers, ['Authorization', `Bearer ${token}`]];
@@ -186,6 +231,12 @@ export function consentOf(exchange: TargetExchange, origin: string): string | un
   return typeof consent === 'string' || consent.warnings.includes('origin_trailing_dot')
     ? undefined
     : consent.allowedOrigin;
+}
+
+/** What makes two responses equal for a sender. */
+export function meaningOf(exchange: TargetExchange, { origin }: Pick<Session, 'origin'>): string {
+  const rate = responseLinesOf(exchange, 'webhook-allowed-rate').join();
+  return JSON.stringify([exchange.answer?.status, consentOf(exchange, origin), rate]);
 }
 
 export const hasWebhookHeaders = ({ answer }: TargetExchange): boolean =>

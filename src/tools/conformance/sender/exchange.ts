@@ -52,13 +52,16 @@ export const isAsking = ({ method }: Exchange): boolean => method === 'OPTIONS';
 /** Whatever changes something: a sender may use the wrong method. */
 export const isDelivery = ({ method }: Exchange): boolean => !['OPTIONS', 'GET', 'HEAD'].includes(method);
 
-/** The highest number of requests in any minute. What arrives late or early by `transitMs` does not count. */
-export function maxInAnyMinute(exchanges: readonly Exchange[]): number {
+/**
+ * The highest number of requests in any minute. What arrives late or early by `transitMs`, and by the longest time for
+ * which the kit stood still (`stallMs`), does not count.
+ */
+export function maxInAnyMinute(exchanges: readonly Exchange[], stallMs = 0): number {
   const times = exchanges.map(({ at }) => at).sort((a, b) => a - b);
   let first = 0;
   let max = 0;
   times.forEach((time, last) => {
-    while (time - (times[first] ?? time) >= minuteMs - transitMs) first += 1;
+    while (time - (times[first] ?? time) >= minuteMs - transitMs - stallMs) first += 1;
     max = Math.max(max, last - first + 1);
   });
   return max;

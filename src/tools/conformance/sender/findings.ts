@@ -13,6 +13,8 @@ export interface Seen {
   /** Requests to no webhook. */
   stray: readonly Exchange[];
   watchedMs: number;
+  /** The longest time for which the kit stood still. */
+  stallMs: number;
   timeoutMs: number;
   /** By the monotonic clock. */
   endedAt: number;
@@ -161,7 +163,7 @@ export function afterCallback(webhook: Played, seen: Seen, rate: number | undefi
     return missing('Events arrived before the callback was called, so that those after it say nothing: see S09.');
   }
   if (after.length === 0) return worst([getsEvents(webhook, seen)], 'A call of the callback URL is consent.');
-  const peak = maxInAnyMinute(after);
+  const peak = maxInAnyMinute(after, seen.stallMs);
   if (rate !== undefined && peak > rate) {
     return failed(`${events(after)} arrived after the callback, ${peak} in one minute: at most ${rate} are allowed.`);
   }

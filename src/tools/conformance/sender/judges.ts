@@ -95,7 +95,7 @@ export const judges: Record<SenderCaseId, Judge> = {
   S08(seen) {
     const webhook = seen.of('S08');
     const got = delivered(webhook);
-    const peak = maxInAnyMinute(got);
+    const peak = maxInAnyMinute(got, seen.stallMs);
     const watched = `watched for ${seconds(seen.watchedMs)}`;
     if (peak > sharedRate) {
       return failed(

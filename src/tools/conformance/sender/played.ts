@@ -17,7 +17,6 @@ export interface Pace {
 export const usualPace: Pace = { pauseMs: 3_000, longestPauseMs: 12_000, quietMs: 1_000, retryAfterSeconds: 8 };
 /** A sender may respond to the callback only after the response to OPTIONS. */
 const callPatienceMs = 3_000;
-const callDeadlineMs = 10_000;
 const quietLooks = 10;
 
 /** One webhook of a run, with what has happened to it. */
@@ -38,6 +37,8 @@ export interface Scenario {
   /** When the last request arrived, at whatever webhook. */
   lastAt: number;
   targetOf: (name: string) => string;
+  /** How long a sender may take to respond to a call of the callback, in milliseconds. */
+  callMs: number;
   /** Work that the run waits for. */
   work: Set<Promise<void>>;
 }
@@ -92,6 +93,7 @@ export function createPlay(played: Played, scene: Scenario): (exchange: Exchange
       played.wasWaiting = await held;
     },
     later,
+    isCalled: () => played.calls.length > 0,
     async call(method, headers = {}) {
       if (signal.aborted) return;
       const url = played.exchanges.flatMap((each) => linesOf(each, 'webhook-request-callback')).at(-1) ?? '';
@@ -105,7 +107,7 @@ export function createPlay(played: Played, scene: Scenario): (exchange: Exchange
         .catch((error: Error) => {
           call.failure = signal.aborted ? 'there was no response until the end of the run' : error.message;
           // Nothing can be said about a sender that had no time to respond.
-          if (signal.aborted && performance.now() - call.at < callDeadlineMs) {
+          if (signal.aborted && performance.now() - call.at < scene.callMs) {
             played.calls.splice(played.calls.indexOf(call), 1);
           }
         });

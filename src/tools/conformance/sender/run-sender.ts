@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Certificate } from '../authority.js';
 import type { Case, CaseResult, ConformanceProfile } from '../case.js';
 import { evidenceOf, evidenceOfCall, type Exchange, isDelivery, startHost } from './exchange.js';
@@ -52,7 +53,17 @@ export async function runSender(run: SenderRun): Promise<CaseResult[]> {
   setMaxListeners(0, over.signal);
   const stray: Exchange[] = [];
   const played = new Map<string, { webhook: Played; play: ReturnType<typeof createPlay> }>();
-  const scene: Scenario = { pace, signal: over.signal, lastAt: 0, targetOf: pathOf, work: new Set() };
+  const scene: Scenario = {
+    pace,
+    signal: over.signal,
+    lastAt: 0,
+    targetOf: pathOf,
+    callMs: timeoutMs / 2,
+    work: new Set(),
+  };
+  // While this process stands still, requests wait in front of it, and then seem to arrive at once.
+  const stalls = monitorEventLoopDelay({ resolution: 20 });
+  stalls.enable();
 
   const host = await startHost({
     ...listen,
@@ -85,6 +96,7 @@ export async function runSender(run: SenderRun): Promise<CaseResult[]> {
       stray,
       timeoutMs,
       watchedMs: performance.now() - startedAt,
+      stallMs: stalls.max / 1e6,
       endedAt: performance.now(),
       endOf: ({ url }) => ends.get(url),
       hasDelivered: webhooks.some(({ name, exchanges }) => name === control && exchanges.some(isDelivery)),
@@ -94,6 +106,7 @@ export async function runSender(run: SenderRun): Promise<CaseResult[]> {
     return cases.map((each) => resultOf(each, seen));
   } finally {
     clearTimeout(timer);
+    stalls.disable();
     over.abort();
     await host.stop();
   }

@@ -22,6 +22,8 @@ export interface Stage {
   targetOf(name: string): string;
   /** Calls the callback that was offered last. Resolves with the response, or while a slow sender still works on it. */
   call(method: SentCallback['method'], headers?: Record<string, string>): Promise<void>;
+  /** The callback has been called, or is being called. */
+  isCalled(): boolean;
   /** Continues after the response. */
   later(work: () => Promise<void>): void;
   /** Resolves when nothing has arrived at any webhook for a while. */
@@ -53,19 +55,24 @@ const withheld: Reply = { status: 200, headers: {} };
 /** Of a delivery, where nothing else is said. */
 export const accepted: Reply = { status: 204, headers: {} };
 
-/** Calls the callback when it has been offered for the first time and the response is on its way. */
-function withholding(call: (stage: Stage) => Promise<void>): Pick<PlayedWebhook, 'onOptions'> {
-  let isCalled = false;
+/**
+ * Calls the callback when it has been offered for the first time and the response is on its way. An event that arrives
+ * before the last call has ended is answered after it: a sender may be gone when it has nothing more to send.
+ */
+function withholding(call: (stage: Stage) => Promise<void>): Pick<PlayedWebhook, 'onOptions' | 'onDelivery'> {
+  let calling: Promise<void> | undefined;
   return {
     onOptions(asked, stage) {
-      if (!isCalled && linesOf(asked, 'webhook-request-callback').length > 0) {
-        isCalled = true;
-        stage.later(async () => {
-          await stage.untilQuiet();
-          await call(stage);
-        });
+      if (calling === undefined && linesOf(asked, 'webhook-request-callback').length > 0) {
+        calling = stage.untilQuiet().then(() => call(stage));
+        const work = calling;
+        stage.later(() => work);
       }
       return withheld;
+    },
+    async onDelivery(_, stage) {
+      if (stage.isCalled()) await calling;
+      return accepted;
     },
   };
 }

@@ -15,6 +15,12 @@ interface Broken {
 const now = (fault: string, part: Partial<Parts>): Broken => ({ fault, parts: { ...correct, ...part } });
 const either = (fault: string, part: Partial<Parts>): Broken => now(fault, { way: 'either', ...part });
 
+/** Requests of the allowed origin, in the order in which they arrive. */
+function everySecond(): Partial<Parts> {
+  let count = 0;
+  return { allows: (origin) => origin === allowed && (count += 1) % 2 === 1 };
+}
+
 /** One for each case. Each differs in one thing from a correct receiver. */
 export const brokenReceivers: Record<ReceiverCaseId, Broken> = {
   R01: {
@@ -89,4 +95,22 @@ export const brokenReceivers: Record<ReceiverCaseId, Broken> = {
   R25: now('takes no token from the query', {
     isAuthorized: ({ headers }) => headers.authorization === `Bearer ${token}`,
   }),
+  R26: now('has a pattern whose dots are not escaped', { allows: (origin) => new RegExp(`^${allowed}$`).test(origin) }),
+  R27: now('consents to every origin if the URL has a query', {
+    allows: (origin, { query }) => origin === allowed || query.size > 0,
+  }),
+  R28: now('compares media types with their case', {
+    reads: (type, asked) => correct.reads(type, asked) && type === type.toLowerCase(),
+  }),
+  R29: now('takes no events in binary mode', {
+    reads: (type, asked) => correct.reads(type, asked) && /^application\/cloudevents/i.test(type),
+  }),
+  R30: now('takes no batches', {
+    reads: (type, asked) => correct.reads(type, asked) && !type.includes('batch'),
+  }),
+  R31: now('allows ten times the requested rate', {
+    rate: ({ headers }) => `${headers['webhook-request-rate'] ?? '4'}0`,
+  }),
+  R32: { ...now('consents to every second request', everySecond()), isSilent: true },
+  R33: now('takes events of every origin', { maySend: () => true }),
 };

@@ -65,6 +65,22 @@ test('exit codes: 2 wrong use, 3 nothing could be evaluated, 4 a fault of the ki
   expect(all[1].output).toContain('--manual is not an option for a receiver');
 });
 
+test('exit codes: 5 if no consent was seen, said in the first line, unless none is expected', async () => {
+  const withoutHandshake = { status: 200, headers: { Allow: 'GET, HEAD, POST' } };
+  const stock = await startSmallReceiver({ ...correct, way: 'never', withoutHandshake }, '');
+  const run = (...more: string[]) => conformance('receiver', '--sink', stock.url, '--timeout', '1', ...more);
+  const [plain, expected, refuted] = await Promise.all([
+    run(),
+    run('--expect', 'refusal'),
+    receiver(good.url, '--expect', 'refusal', '--case', 'R01', '--timeout', '1'),
+  ]);
+  await stock.stop();
+  expect([plain.code, expected.code, refuted.code]).toEqual([5, 0, 1]);
+  expect(plain.output.split('\n')[0]).toMatch(/^No consent was seen.*--origin.*--expect refusal/);
+  expect(plain.output).toMatch(/^\d+ passed, 0 failed, 1 with advice, \d+ not evaluable\.$/m);
+  expect(expected.output).not.toContain('No consent was seen');
+});
+
 test('a whole run leaves reports in every format, without the token, and ends within a minute', async () => {
   const out = join(folder, 'reports');
   const startedAt = Date.now();

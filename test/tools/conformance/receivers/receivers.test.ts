@@ -31,12 +31,15 @@ interface How {
   deliver?: boolean;
   profile?: ConformanceProfile;
   callbacks?: CallbackHost | undefined;
+  expect?: 'consent' | 'refusal';
+  only?: ReceiverCaseId[];
 }
 
 const runAt = (sink: string, how: How) =>
   runReceiver({
-    cases: receiverCases,
+    cases: receiverCases.filter(({ id }) => how.only?.includes(id) ?? true),
     sink,
+    expect: how.expect ?? 'consent',
     origin: how.isUnnamed ? undefined : allowed,
     rate: 120,
     profile: how.profile ?? 'cloudevents',
@@ -54,7 +57,7 @@ const runAt = (sink: string, how: How) =>
 async function run(parts: Parts, how: How = {}) {
   const receiver = await startSmallReceiver(parts, ca);
   try {
-    return { results: await runAt(receiver.url, how), requests: receiver.requests() };
+    return { ...(await runAt(receiver.url, how)), requests: receiver.requests() };
   } finally {
     await receiver.stop();
   }
@@ -127,6 +130,20 @@ describe('no correct receiver gets a false alarm', () => {
   });
 });
 
+test.each<[string, Partial<Parts>, How, consent: string, first: string]>([
+  ['consents', {}, {}, 'seen', 'passed'],
+  ['consents by the callback', { way: 'later' }, {}, 'seen', 'not_evaluable'],
+  ['never consents', { way: 'never' }, { isUnnamed: true }, 'none', 'not_evaluable'],
+  ['never consents to the origin that is named', { way: 'never' }, {}, 'none', 'failed'],
+  ['never consents, as expected', { way: 'never' }, { expect: 'refusal' }, 'none', 'not_evaluable'],
+  ['consents against expectation', {}, { expect: 'refusal' }, 'seen', 'failed'],
+  ['consents by the callback against expectation', { way: 'later' }, { expect: 'refusal' }, 'seen', 'failed'],
+  ['is not asked for the allowed origin', {}, { only: ['R10'] }, 'not_asked', 'passed'],
+])('of a receiver that %s, the run says so', async (_, parts, how, consent, first) => {
+  const outcome = await run({ ...correct, ...parts }, { only: ['R01'], isSilent: parts.way === 'never', ...how });
+  expect([outcome.consent, outcome.results[0]?.outcome]).toEqual([consent, first]);
+});
+
 test('under nl-gov a token in the query has to be refused', async () => {
   const refusing = brokenReceivers.R25.parts;
   const [accepts, refuses] = await Promise.all([
@@ -160,14 +177,14 @@ test('without a callback that the receiver can reach, its cases are not evaluabl
 test('a receiver that does not respond makes nothing pass or fail', async () => {
   const receiver = await startSmallReceiver(correct, ca);
   await receiver.stop();
-  const results = await runAt(receiver.url, { isBurst: true });
+  const { results } = await runAt(receiver.url, { isBurst: true });
   expect(idsOf(results, 'not_evaluable')).toEqual(receiverCases.map(({ id }) => id));
 });
 
 test('a run ends at its deadline, whatever the receiver does, and what was not seen is not evaluable', async () => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const results = await runAt(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/`, { deadlineMs: 300 });
+  const { results } = await runAt(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/`, { deadlineMs: 300 });
   silent.closeAllConnections();
   silent.close();
   expect(idsOf(results, 'not_evaluable')).toEqual(receiverCases.map(({ id }) => id));

@@ -27,7 +27,7 @@ export interface Asked {
 export interface Parts {
   /** Consents in its response, by the callback, or by the callback if one is offered; `never`: without a handshake. */
   way: 'now' | 'later' | 'either' | 'never';
-  allows(origin: string): boolean;
+  allows(origin: string, asked: Asked): boolean;
   isHere(path: string): boolean;
   allow: Lines;
   /** To a request without WebHook-Request-Origin, or with a preflight of CORS in it. */
@@ -42,6 +42,10 @@ export interface Parts {
   /** `respond` sends the response to OPTIONS. */
   decideLater(callback: string, call: Call, respond: () => void): Promise<unknown>;
   isAuthorized(asked: Asked): boolean;
+  /** Whether a sender with this origin may deliver. */
+  maySend(origin: string): boolean;
+  /** Whether it reads events that come like this. */
+  reads(type: string, asked: Asked): boolean;
   unknownType: Reply;
   accepted: Reply;
   aboveRate: Reply;
@@ -71,6 +75,9 @@ export const correct: Parts = {
   },
   isAuthorized: ({ headers, query }) =>
     headers.authorization === `Bearer ${token}` || query.get('access_token') === token,
+  maySend: (origin) => origin === allowed,
+  reads: (type, { headers }) =>
+    /^application\/cloudevents(-batch)?\+json *(;|$)/i.test(type) || headers['ce-id'] !== undefined,
   unknownType: { status: 415 },
   accepted: { status: 204 },
   aboveRate: { status: 429, headers: { 'Retry-After': '30' } },
@@ -103,7 +110,7 @@ export async function startSmallReceiver(parts: Parts, ca: string): Promise<Smal
     const origin = String(asked.headers['webhook-request-origin']);
     const callback = asked.headers['webhook-request-callback']?.toString();
     const silent = { status: 200, headers: parts.allow };
-    if (!parts.allows(origin)) {
+    if (!parts.allows(origin, asked)) {
       if (callback !== undefined) await parts.whenDenied(callback, call);
       return respond(silent);
     }
@@ -121,7 +128,8 @@ export async function startSmallReceiver(parts: Parts, ca: string): Promise<Smal
     if (early !== undefined) return early;
     if (asked.path !== '/events') return { status: 404 };
     if (!parts.isAuthorized(asked)) return { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } };
-    if (!/^application\/cloudevents\+json/.test(asked.headers['content-type'] ?? '')) return parts.unknownType;
+    if (!parts.maySend(String(asked.headers['webhook-request-origin']))) return { status: 403 };
+    if (!parts.reads(asked.headers['content-type'] ?? '', asked)) return parts.unknownType;
     events += 1;
     return events > perMinute ? parts.aboveRate : parts.accepted;
   }

@@ -50,14 +50,22 @@ export interface SmallSender {
 const requestedRate = 20;
 const origin = 'sender.example.com';
 
-/** A whole sender: the handshake with its callback, the rate, and what responses ask for. */
-export async function startSmallSender(ca: string, faults: readonly Fault[] = []): Promise<SmallSender> {
+/**
+ * A whole sender: the handshake with its callback, the rate, and what responses ask for. With `isGoneAtEnd` it is like a
+ * command on a slow machine: it answers the first call of a callback after all its work there, and is gone then.
+ */
+export async function startSmallSender(
+  ca: string,
+  faults: readonly Fault[] = [],
+  { isGoneAtEnd = false } = {},
+): Promise<SmallSender> {
   const is = (name: Fault) => faults.includes(name);
   const agent = new Agent({ keepAlive: true, ca });
   const plain = is('S15 events are sent over http');
   const pending = new Map<string, (consent: Consent) => void>();
   const isAnswered = new Set<string>();
   const known = new Set<string>();
+  const ends = new Map<string, Promise<void>>();
   const used = new Map<string, number>();
   const token = is('S15 events have the token in the query') ? 'access_token=a-token' : undefined;
   const named = is('S02 the origin has a scheme') ? `https://${origin}` : origin;
@@ -78,7 +86,9 @@ export async function startSmallSender(ca: string, faults: readonly Fault[] = []
     const ignored = is('S10 the rate of a callback is ignored') ? requestedRate : rate;
     settle?.({ rate: is('S09 GET is taken for no limit') && request.method === 'GET' ? Infinity : ignored });
     pending.delete(key);
-    response.writeHead(204).end();
+    const answer = () => void response.writeHead(204).end();
+    if (isGoneAtEnd && settle) void ends.get(key)?.then(answer);
+    else answer();
   });
   await new Promise<void>((resolve) => callbacks.listen(0, '127.0.0.1', resolve));
   const { port } = callbacks.address() as AddressInfo;
@@ -113,8 +123,11 @@ export async function startSmallSender(ca: string, faults: readonly Fault[] = []
     return rate === '*' ? { rate: Infinity } : /^[1-9]\d*$/.test(rate) ? { rate: Number(rate) } : undefined;
   }
 
-  async function ask(url: string, deliver: (consent: Consent) => Promise<void>): Promise<Consent | undefined> {
-    const key = randomUUID();
+  async function ask(
+    url: string,
+    key: string,
+    deliver: (consent: Consent) => Promise<void>,
+  ): Promise<Consent | undefined> {
     known.add(key);
     const called = new Promise<Consent>((resolve) => pending.set(key, resolve));
     const at = is('S01 the query is missing in OPTIONS') ? (url.split('?')[0] ?? '') : url;
@@ -171,8 +184,15 @@ export async function startSmallSender(ca: string, faults: readonly Fault[] = []
 
   return {
     async work(assignment) {
-      const consent = await ask(assignment.url, (early) => deliver(assignment, early));
-      if (consent) await deliver(assignment, consent);
+      const key = randomUUID();
+      const use = async () => {
+        const consent = await ask(assignment.url, key, (early) => deliver(assignment, early));
+        if (consent) await deliver(assignment, consent);
+      };
+      const end = use();
+      ends.set(key, end);
+      await end;
+      if (isGoneAtEnd) known.delete(key);
     },
     stop() {
       agent.destroy();
