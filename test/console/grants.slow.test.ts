@@ -78,8 +78,10 @@ inBrowser('grants, agreements and webhooks', () => {
     await stage.tenant.revoke(sink('/two'));
     // The page behind the dialog follows, and the dialog keeps the version that the admin saw.
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await dialog.getByText('Somebody else changed this').waitFor();
+    await dialog.getByText('This was changed while you had it open').waitFor();
+    await dialog.getByText('state: live → revoked').waitFor();
     expect(await dialog.getByLabel('Reason').inputValue()).toBe('Too late.');
+    await dialog.getByRole('button', { name: 'Use the present version and revoke' }).waitFor();
     await check();
   });
 

@@ -71,13 +71,12 @@ inBrowser('origins in the console', () => {
       .send(JSON.stringify({ judgement: 'lenient', requestedrate: 5 }))
       .expect(200);
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.waitForSelector('text=Somebody else changed this after you opened it');
+    await page.waitForSelector('text=This was changed while you had it open');
     expect(await page.getByLabel('Requested rate').inputValue()).toBe('77');
     expect((await policyOf(stage.tenant.origin)).requestedrate).toBe(5);
-    await page.getByRole('button', { name: 'Keep mine' }).click();
     await page.waitForSelector('text=Judgement: strict → lenient');
     expect(await page.getByLabel('Requested rate').inputValue()).toBe('77');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Use the present version and save' }).click();
     await page.waitForSelector('text=Handshakes ask for 77 requests per minute');
     expect(await policyOf(stage.tenant.origin)).toMatchObject({ requestedrate: 77, judgement: 'lenient' });
     await check();
@@ -86,6 +85,11 @@ inBrowser('origins in the console', () => {
   test('rules show their faults at their place, and whom they would refuse before they are saved', async () => {
     const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}`);
     await page.getByRole('button', { name: 'Edit the rules' }).click();
+    // The own change of another form of the page is no one else's.
+    await page.getByRole('button', { name: 'Edit the policy' }).click();
+    await page.getByLabel('Requested rate').fill('78');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.waitForSelector('text=Handshakes ask for 78 requests per minute');
     const json = page.getByLabel('Rules as JSON');
     await json.fill('[{]');
     await page.getByRole('button', { name: 'Check whom they refuse' }).click();

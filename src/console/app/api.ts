@@ -32,5 +32,5 @@ export const lostConnectionProblem: Problem = {
   requestid: '',
 };
 
-/** An Idempotency-Key for one form: pressing its button twice, or again after a lost connection, does it once. */
+/** An Idempotency-Key. */
 export const newKey = () => crypto.randomUUID();

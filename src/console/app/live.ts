@@ -1,7 +1,9 @@
 import { effect, signal } from '@preact/signals';
 import type { ApiResponse, Change } from '../../kits/client/index.js';
-import { api, AssentError, type Problem } from './api.js';
+import { api, AssentError, newKey, type Problem } from './api.js';
 import { isExpired, session } from './session.js';
+import { t } from './text.js';
+import { commonTexts } from '../texts/common.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 export type { Change };
@@ -66,6 +68,8 @@ export interface LoadedResource<T> {
   problem: Problem | undefined;
   isLoading: boolean;
   reload: () => void;
+  /** The answer to a change of it: shown at once, and read again with what else is different. */
+  put: (data: T) => void;
 }
 
 const livePauseMs = 300;
@@ -116,7 +120,13 @@ export function useResource<T>(
     };
   }, [key]);
 
-  return { data: state.data, problem: state.problem, isLoading: state.isLoading, reload: () => setTurn((n) => n + 1) };
+  const reload = () => setTurn((n) => n + 1);
+  const put = (data: T) => {
+    setState({ key, data, isLoading: true });
+    // A read that is under way may have begun before the change.
+    reload();
+  };
+  return { data: state.data, problem: state.problem, isLoading: state.isLoading, reload, put };
 }
 
 export interface Action {
@@ -126,6 +136,27 @@ export interface Action {
   run(work: () => Promise<unknown>): Promise<boolean>;
   clear(): void;
 }
+
+/**
+ * The Idempotency-Key of a form: one for one content. Pressing its button twice, or again after a lost connection, does it
+ * once; what was corrected is another request.
+ */
+export function useKey(): (content: unknown) => string {
+  const sent = useRef({ text: '', key: '' });
+  return (content) => {
+    const text = JSON.stringify(content);
+    if (sent.current.text !== text) sent.current = { text, key: newKey() };
+    return sent.current.key;
+  };
+}
+
+/** What is missing or wrong before anything is sent. The registry has not seen it. */
+export function incomplete(faults: NonNullable<Problem['faults']>): AssentError {
+  const detail = t(commonTexts.problems.incompleteNext);
+  const problem = { type: 'about:blank', title: t(commonTexts.problems.incomplete), status: 0, detail };
+  return new AssentError({ ...problem, code: incompleteCode, requestid: '', faults });
+}
+export const incompleteCode = 'incomplete';
 
 /** Something that the user asked for: one at a time, with its problem if it failed. */
 export function useAction(): Action {

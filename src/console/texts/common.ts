@@ -14,6 +14,8 @@ const subscriptionStatuses: Record<Schemas['SubscriptionStatus'], Text> = {
 };
 export const subscriptionStatusNames = Object.keys(subscriptionStatuses) as Array<keyof typeof subscriptionStatuses>;
 
+const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+
 /** What every page of the console says. */
 export const commonTexts = {
   menu: {
@@ -51,6 +53,7 @@ export const commonTexts = {
   all: { en: 'All', nl: 'Alle' },
   search: { en: 'Search', nl: 'Zoeken' },
   reason: { en: 'Reason', nl: 'Reden' },
+  reasonOptional: { en: 'Reason (optional)', nl: 'Reden (niet verplicht)' },
   reasonHint: {
     en: 'People read it later, in the status and in the audit record.',
     nl: 'Anderen lezen de reden later, bij de status en in het auditlog.',
@@ -80,9 +83,20 @@ export const commonTexts = {
       nl: 'Het is niet zeker of dit is gedaan. Controleer de verbinding en probeer het opnieuw: hetzelfde verzoek wordt niet twee keer uitgevoerd.',
     },
     changedMeanwhile: {
-      en: 'Somebody else changed this after you opened it. Nothing of yours was stored. Reload it, and make your change again.',
-      nl: 'Iemand anders heeft dit gewijzigd nadat u het opende. Uw wijziging is niet opgeslagen. Laad het opnieuw en wijzig het nog eens.',
+      en: 'This was changed while you had it open. Your change was not saved. What you typed is still here, and the present version is taken over.',
+      nl: 'Dit is gewijzigd terwijl u het open had. Uw wijziging is niet opgeslagen. Wat u hebt ingevuld, staat er nog, en de huidige versie is overgenomen.',
     },
+    different: { en: 'What is different now:', nl: 'Wat er nu anders is:' },
+    usePresent: (what: string): Text => ({
+      en: `Use the present version and ${lower(what)}`,
+      nl: `De huidige versie gebruiken en ${lower(what)}`,
+    }),
+    incomplete: { en: 'Something is missing.', nl: 'Er ontbreekt iets.' },
+    incompleteNext: {
+      en: 'Nothing was sent. Fill in what is missing, and correct what is wrong.',
+      nl: 'Er is niets verstuurd. Vul in wat ontbreekt en verbeter wat niet klopt.',
+    },
+    fillIn: (label: string): Text => ({ en: `Fill in: ${label}.`, nl: `Vul in: ${label}.` }),
     request: { en: 'Request', nl: 'Verzoek' },
     retry: { en: 'Try again', nl: 'Opnieuw proberen' },
   },

@@ -33,14 +33,6 @@ export const originsTexts = {
     nl: 'Het beleid is opgeslagen. Het geldt vanaf nu voor handshakes.',
   },
   unchanged: { en: 'You changed nothing.', nl: 'U hebt niets gewijzigd.' },
-  readAgain: {
-    en: 'Keep mine, and show what the other changed',
-    nl: 'Bewaar wat ik heb ingevuld en toon de andere wijziging',
-  },
-  changedByOther: {
-    en: 'Changed by another admin after you opened it. What you typed is still in the form, and saving now overwrites only that:',
-    nl: 'Gewijzigd door een andere beheerder nadat u het opende. Wat u hebt ingevuld, staat nog in het formulier. Opslaan overschrijft alleen dat:',
-  },
   perMinute: { en: 'Requests per minute.', nl: 'Verzoeken per minuut.' },
   seconds: { en: 'seconds', nl: 'seconden' },
   makeDefault: { en: 'Make it the default', nl: 'Maak dit de standaard' },

@@ -117,11 +117,6 @@ export const subscriptionPageTexts = {
     nl: 'U kunt dit niet ongedaan maken. Is dit het laatste abonnement van deze afzender op deze sink, dan eindigt ook de grant, behalve bij een overeenkomst.',
   },
   removeDone: { en: 'The subscription is deleted.', nl: 'Het abonnement is verwijderd.' },
-  reload: { en: 'Read what is stored now', nl: 'Lees wat er nu is opgeslagen' },
-  reloaded: {
-    en: 'This is what is stored now, with your changes on top. Check them, and save again.',
-    nl: 'Dit is wat er nu is opgeslagen, met uw wijzigingen erin. Controleer ze en sla opnieuw op.',
-  },
   storedNow: { en: 'Stored now:', nl: 'Nu opgeslagen:' },
   saved: { en: 'The subscription is changed.', nl: 'Het abonnement is gewijzigd.' },
   unchanged: { en: 'You changed nothing yet.', nl: 'U hebt nog niets gewijzigd.' },

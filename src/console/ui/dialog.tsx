@@ -1,7 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { Problem } from '../app/api.js';
 import type { Action } from '../app/live.js';
-import { ProblemView, FormButtons } from './form.js';
+import { t } from '../app/text.js';
+import { differences, useVersion, type Version } from '../app/version.js';
+import { commonTexts } from '../texts/common.js';
+import { Differences, Form, FormButtons, ProblemView } from './form.js';
 
 /** A native modal dialog, open as long as it is drawn. Escape closes it, and the focus returns to where it was. */
 export function Dialog({
@@ -30,6 +34,19 @@ export function Dialog({
   );
 }
 
+interface ConfirmProps {
+  title: string;
+  confirm: string;
+  action: Action;
+  onClose: () => void;
+  isDangerous?: boolean;
+  /** What is missing or wrong before anything is sent. */
+  check?: () => NonNullable<Problem['faults']>;
+  /** Pointers of faults that the fields show. */
+  shownAt?: readonly string[];
+  children?: ComponentChildren;
+}
+
 /** A question with a form. `onConfirm` does it; the dialog closes when it was done, and shows why when it was not. */
 export function Confirm({
   title,
@@ -38,32 +55,47 @@ export function Confirm({
   onConfirm,
   onClose,
   isDangerous = false,
-  isReady = true,
+  check,
   shownAt = [],
   children,
-}: {
-  title: string;
-  confirm: string;
-  action: Action;
-  onConfirm: () => Promise<unknown>;
-  onClose: () => void;
-  isDangerous?: boolean;
-  isReady?: boolean;
-  /** Pointers of faults that the fields show. */
-  shownAt?: readonly string[];
-  children?: ComponentChildren;
-}) {
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    if (await action.run(onConfirm)) onClose();
+}: ConfirmProps & { onConfirm: () => Promise<unknown> }) {
+  const submit = async () => {
+    await onConfirm();
+    onClose();
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={(event) => void submit(event)}>
+      <Form action={action} onSubmit={submit} {...(check && { check })}>
         {children}
         <ProblemView problem={action.problem} shownAt={shownAt} />
-        <FormButtons action={action} submit={confirm} cancel={onClose} isReady={isReady} isDangerous={isDangerous} />
-      </form>
+        <FormButtons action={action} submit={confirm} cancel={onClose} isDangerous={isDangerous} />
+      </Form>
     </Dialog>
+  );
+}
+
+/**
+ * A question about something that has versions. It is about the version that the user saw when the dialog opened. If that
+ * is no longer the present one, the dialog shows what is different, and its button uses the present one.
+ */
+export function ConfirmChange<T extends object>({
+  of,
+  read,
+  onConfirm,
+  children,
+  ...props
+}: ConfirmProps & {
+  of: Version<T>;
+  read: () => Promise<Version<T>>;
+  onConfirm: (tag: string) => Promise<unknown>;
+}) {
+  const [different, setDifferent] = useState<ReturnType<typeof differences>>([]);
+  const version = useVersion(of, read, (before, now) => setDifferent(differences(before, now)));
+  const confirm = version.isOvertaken ? t(commonTexts.problems.usePresent(props.confirm)) : props.confirm;
+  return (
+    <Confirm {...props} confirm={confirm} onConfirm={() => version.change(onConfirm)}>
+      {children}
+      <Differences of={different} />
+    </Confirm>
   );
 }

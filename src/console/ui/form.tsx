@@ -1,7 +1,8 @@
 import type { ComponentChildren, PartialInputHTMLAttributes } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Problem } from '../app/api.js';
-import type { Action } from '../app/live.js';
+import { type Action, incomplete, incompleteCode } from '../app/live.js';
+import type { differences } from '../app/version.js';
 import { t } from '../app/text.js';
 import { commonTexts } from '../texts/common.js';
 
@@ -26,8 +27,11 @@ export function ProblemView({
       <p>
         <strong>{isLost ? t(problems.lost) : problem.title}</strong>
       </p>
-      {isLost ? <p>{t(problems.lostNext)}</p> : <p>{problem.detail}</p>}
-      {problem.code === 'precondition_failed' && <p>{t(problems.changedMeanwhile)}</p>}
+      {problem.code === 'precondition_failed' ? (
+        <p>{t(problems.changedMeanwhile)}</p>
+      ) : (
+        <p>{isLost ? t(problems.lostNext) : problem.detail}</p>
+      )}
       {others.length > 0 && (
         <ul>
           {others.map(({ pointer, detail }) => (
@@ -200,12 +204,77 @@ export function referenceHeader(reference: string): { 'Audit-Reference'?: string
   return reference.trim() === '' ? {} : { 'Audit-Reference': reference.trim() };
 }
 
+/**
+ * A form whose button is always there to be pressed. What is missing then (`check`), or what the registry refuses, stands at
+ * its field, and the first such field gets the focus.
+ */
+export function Form({
+  action,
+  check = () => [],
+  onSubmit,
+  children,
+}: {
+  action: Action;
+  check?: () => FieldFaults;
+  /** In the action, if nothing is missing. */
+  onSubmit: () => Promise<unknown>;
+  children: ComponentChildren;
+}) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (action.problem !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [action.problem]);
+  const submit = async () => {
+    const faults = check();
+    if (faults.length > 0) throw incomplete(faults);
+    await onSubmit();
+  };
+  return (
+    <form
+      ref={form}
+      noValidate
+      onInput={() => action.problem?.code === incompleteCode && action.clear()}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run(submit);
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
+type FieldFaults = NonNullable<Problem['faults']>;
+
+/** For `check`: the faults of fields that have to be filled in, by their pointer: label and text. */
+export function missing(fields: Readonly<Record<string, readonly [label: string, text: string]>>): FieldFaults {
+  return Object.entries(fields)
+    .filter(([, [, text]]) => text.trim() === '')
+    .map(([pointer, [label]]) => ({ pointer, rule: 'required', detail: t(commonTexts.problems.fillIn(label)) }));
+}
+
+/** What is different in the version that was taken over. */
+export function Differences({ of }: { of: ReturnType<typeof differences> }) {
+  if (of.length === 0) return null;
+  return (
+    <div class="note" role="status">
+      <p>{t(commonTexts.problems.different)}</p>
+      <ul>
+        {of.map(({ name, before, now }) => (
+          <li key={name}>
+            {name}: <bdi>{before}</bdi> → <bdi>{now}</bdi>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 /** The buttons of a form: others of its own, the one that sends it, and the one that leaves it. */
 export function FormButtons({
   action,
   submit,
   cancel,
-  isReady = true,
   isDangerous = false,
   children,
 }: {
@@ -213,14 +282,13 @@ export function FormButtons({
   submit: string;
   /** What it does, or where it leads. */
   cancel: string | (() => void);
-  isReady?: boolean;
   isDangerous?: boolean;
   children?: ComponentChildren;
 }) {
   return (
     <div class="actions">
       {children}
-      <button type="submit" class={isDangerous ? 'danger' : 'first'} disabled={!isReady || action.isBusy}>
+      <button type="submit" class={isDangerous ? 'danger' : 'first'} disabled={action.isBusy}>
         {action.isBusy ? t(commonTexts.busy) : submit}
       </button>
       {typeof cancel === 'string' ? (

@@ -6,6 +6,7 @@ import { href, route } from '../app/route.js';
 import { missingScopes } from '../app/places.js';
 import { session, signOut } from '../app/session.js';
 import { commonTexts as texts } from '../texts/common.js';
+import { useKeptFocus } from './keep-focus.js';
 
 type Place = keyof typeof texts.menu;
 
@@ -18,6 +19,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
   const { page, id } = route.value;
   const isFirst = useRef(true);
+  useKeptFocus();
   // As after a click on a link of an ordinary page: a screen reader begins to read at the content.
   useEffect(() => {
     if (!isFirst.current) main.current?.focus();

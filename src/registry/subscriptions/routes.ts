@@ -147,7 +147,7 @@ function subscriptionRoutes(
       written(call, await writer.suspend(callerOf(call), call.path.id, call.body.reason, matches(call))),
 
     resumeSubscription: async (call) =>
-      written(call, await writer.resume(callerOf(call), call.path.id, call.body.reason, matches(call))),
+      written(call, await writer.resume(callerOf(call), call.path.id, call.body?.reason, matches(call))),
   };
 
   async function replace(

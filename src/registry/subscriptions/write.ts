@@ -49,7 +49,7 @@ export interface SubscriptionWriter {
    * may not have it any more. Starts a handshake unless a live grant
    * covers the rate, or the subscription has ended.
    */
-  resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
+  resume(caller: Caller, id: string, reason: string | undefined, check: Check): Promise<Written>;
   /** Throws RegistryError `grant_revoked` if only an admin may. For an admin it lifts the revocation. */
   askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<RegisteredSubscription>;
 }

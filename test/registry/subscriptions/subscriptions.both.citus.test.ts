@@ -370,7 +370,7 @@ describe('suspend and resume', () => {
     const created = await register();
     await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
     await passGrant(registry, created.sink);
-    const { body } = await subscriber.post(`${created.path}/resume`).send({ reason }).expect(200);
+    const { body } = await subscriber.post(`${created.path}/resume`).expect(200);
     expect(body.status).toBe('active');
     expect(askedAt(created.sink)).toBe(2);
   });
@@ -409,11 +409,14 @@ describe('suspend and resume', () => {
   });
 
   test.each([{}, { reason: '' }, { reason: ' ' }, { reason: 'a', until: 'b' }])(
-    'a reason must be given: %j is not',
+    'a suspension needs a reason: %j is none; a resumption needs none, but takes no other',
     async (body) => {
       const created = await register();
       await subscriber.post(`${created.path}/suspend`).send(body).expect(400);
-      await subscriber.post(`${created.path}/resume`).send(body).expect(400);
+      await subscriber
+        .post(`${created.path}/resume`)
+        .send(body)
+        .expect('reason' in body ? 400 : 200);
       expect((await subscriber.get(created.path)).body.status).toBe('active');
     },
   );

@@ -4,23 +4,25 @@ import { api, type Schemas } from '../../app/api.js';
 import { isBlock, useAction, useResource } from '../../app/live.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Loaded, TextField, ReferenceField } from '../../ui/form.js';
+import type { Version } from '../../app/version.js';
+import { ConfirmChange } from '../../ui/dialog.js';
+import { Loaded, missing, ReferenceField, referenceHeader, TextField } from '../../ui/form.js';
 import type { ComponentChildren } from 'preact';
 import { isAdmin } from '../../app/session.js';
 import { StatusBadge, Time, rateText } from '../../ui/value.js';
 
+type Grant = Schemas['Grant'];
+
 interface ChangeProps {
-  grant: Schemas['Grant'];
-  tag: string;
+  grant: Version<Grant>;
   onClose: () => void;
+  onChanged: (grant: Version<Grant>) => void;
 }
 
-/** The headers of a change: the version that the user saw when the dialog opened, whatever has happened since. */
-const headersOf = (tag: string, reference: string) => ({
-  'If-Match': tag,
-  ...(reference.trim() !== '' && { 'Audit-Reference': reference.trim() }),
-});
+async function readGrant(id: string, signal?: AbortSignal): Promise<Version<Grant>> {
+  const { data, etag = '' } = await api.GET('/grants/{id}', { params: { path: { id } }, ...(signal && { signal }) });
+  return { value: data, tag: etag };
+}
 
 const Pair = ({ grant: { origin, sink } }: { grant: Schemas['Grant'] }) => (
   <p>
@@ -28,27 +30,31 @@ const Pair = ({ grant: { origin, sink } }: { grant: Schemas['Grant'] }) => (
   </p>
 );
 
-function RevokeGrant({ grant, tag, onClose }: ChangeProps) {
-  const [opened] = useState(tag);
+function RevokeGrant({ grant, onClose, onChanged }: ChangeProps) {
+  const { id } = grant.value;
   const [reason, setReason] = useState('');
   const [reference, setReference] = useState('');
   const action = useAction();
-  const revoke = async () => {
-    const params = { path: { id: grant.id }, header: headersOf(opened, reference) };
-    await api.POST('/grants/{id}/revoke', { params, body: { reason } });
+  const revoke = async (tag: string) => {
+    const params = { path: { id }, header: { 'If-Match': tag, ...referenceHeader(reference) } };
+    const { data, etag = '' } = await api.POST('/grants/{id}/revoke', { params, body: { reason } });
+    onChanged({ value: data, tag: etag });
     announce(t(texts.revoked));
   };
   return (
-    <Confirm
+    <ConfirmChange
+      of={grant}
+      read={() => readGrant(id)}
       title={t(texts.revokeTitle)}
       confirm={t(texts.revoke)}
       action={action}
+      check={() => missing({ '/reason': [t(commonTexts.reason), reason] })}
       onConfirm={revoke}
       onClose={onClose}
       shownAt={['/reason', 'header/audit-reference']}
       isDangerous
     >
-      <Pair grant={grant} />
+      <Pair grant={grant.value} />
       <p>{t(texts.revokeLead)}</p>
       <TextField
         label={t(commonTexts.reason)}
@@ -59,23 +65,32 @@ function RevokeGrant({ grant, tag, onClose }: ChangeProps) {
         onInput={setReason}
       />
       <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
-    </Confirm>
+    </ConfirmChange>
   );
 }
 
-function ReleaseGrant({ grant, tag, onClose }: ChangeProps) {
-  const [opened] = useState(tag);
+function ReleaseGrant({ grant, onClose, onChanged }: ChangeProps) {
+  const { id } = grant.value;
   const action = useAction();
-  const release = async () => {
-    const params = { path: { id: grant.id }, header: headersOf(opened, '') };
-    await api.POST('/grants/{id}/release', { params });
+  const release = async (tag: string) => {
+    const params = { path: { id }, header: { 'If-Match': tag } };
+    const { data, etag = '' } = await api.POST('/grants/{id}/release', { params });
+    onChanged({ value: data, tag: etag });
     announce(t(texts.released));
   };
   return (
-    <Confirm title={t(texts.release)} confirm={t(texts.release)} action={action} onConfirm={release} onClose={onClose}>
-      <Pair grant={grant} />
+    <ConfirmChange
+      of={grant}
+      read={() => readGrant(id)}
+      title={t(texts.release)}
+      confirm={t(texts.release)}
+      action={action}
+      onConfirm={release}
+      onClose={onClose}
+    >
+      <Pair grant={grant.value} />
       <p>{t(texts.releaseLead)}</p>
-    </Confirm>
+    </ConfirmChange>
   );
 }
 
@@ -83,33 +98,31 @@ function ReleaseGrant({ grant, tag, onClose }: ChangeProps) {
 export function GrantCard({ id, renewal }: { id: string; renewal?: Schemas['StatusDetails']['renewal'] }) {
   const grant = useResource(
     `grant/${id}`,
-    async (signal) => {
-      const { data, etag: tag = '' } = await api.GET('/grants/{id}', { params: { path: { id } }, signal });
-      return { ...data, tag };
-    },
+    (signal) => readGrant(id, signal),
     (change) => isBlock(change) || (change.state !== null && 'id' in change.state && change.state.id === id),
   );
-  return <Loaded of={grant}>{(found) => <Facts grant={found} tag={found.tag} renewal={renewal} />}</Loaded>;
+  return <Loaded of={grant}>{(found) => <Facts found={found} onChanged={grant.put} renewal={renewal} />}</Loaded>;
 }
 
 function Facts({
-  grant,
-  tag,
+  found,
+  onChanged,
   renewal,
 }: {
-  grant: Schemas['Grant'];
-  tag: string;
+  found: Version<Grant>;
+  onChanged: (grant: Version<Grant>) => void;
   renewal: Schemas['StatusDetails']['renewal'];
 }) {
   const [open, setOpen] = useState<'revoke' | 'release' | undefined>();
   const close = () => setOpen(undefined);
+  const grant = found.value;
   const { helduntil, endreason } = grant;
   // It may be what an admin typed.
   const endText = Object.hasOwn(texts.endReasons, endreason ?? '') ? texts.endReasons[endreason ?? ''] : undefined;
   const isHeld = helduntil !== undefined && Date.parse(helduntil) > Date.now();
   return (
     <>
-      <dl class="facts">
+      <dl class="facts" data-status tabIndex={-1}>
         <Fact name={t(texts.state)}>
           <StatusBadge status={grant.state} />
         </Fact>
@@ -176,8 +189,8 @@ function Facts({
           )}
         </div>
       )}
-      {open === 'revoke' && <RevokeGrant grant={grant} tag={tag} onClose={close} />}
-      {open === 'release' && <ReleaseGrant grant={grant} tag={tag} onClose={close} />}
+      {open === 'revoke' && <RevokeGrant grant={found} onClose={close} onChanged={onChanged} />}
+      {open === 'release' && <ReleaseGrant grant={found} onClose={close} onChanged={onChanged} />}
     </>
   );
 }

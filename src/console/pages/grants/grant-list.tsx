@@ -1,12 +1,21 @@
 import { useEffect, useState } from 'preact/hooks';
-import { api, newKey, type Schemas } from '../../app/api.js';
-import { type Everything, isBlock, readAll, useAction, useResource } from '../../app/live.js';
+import { api, type Schemas } from '../../app/api.js';
+import { type Everything, isBlock, readAll, useAction, useKey, useResource } from '../../app/live.js';
 import { go, href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { announce, formatNumber, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
-import { ProblemView, Loaded, TextField, SelectField, ReferenceField } from '../../ui/form.js';
+import {
+  Form,
+  Loaded,
+  missing,
+  ProblemView,
+  ReferenceField,
+  referenceHeader,
+  SelectField,
+  TextField,
+} from '../../ui/form.js';
 import { StatusBadge, Time, rateText } from '../../ui/value.js';
 import { Table } from '../../ui/table.js';
 import { GrantCard } from './grant-card.js';
@@ -229,7 +238,7 @@ function AgreementForm({
   subscription: Schemas['Subscription'] | undefined;
 }) {
   const { query } = route.value;
-  const [key] = useState(newKey);
+  const keyOf = useKey();
   const [form, setForm] = useState({
     origin: subscription?.origin ?? query['origin'] ?? origins.find(({ isdefault }) => isdefault)?.name ?? '',
     sink: subscription?.sink ?? query['sink'] ?? '',
@@ -242,26 +251,23 @@ function AgreementForm({
   const action = useAction();
   const change = (part: Partial<typeof form>) => setForm((before) => ({ ...before, ...part }));
   const field = (pointer: string) => ({ problem: action.problem, pointer });
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    let created = '';
-    const isDone = await action.run(async () => {
-      const header = { 'Idempotency-Key': key, ...(form.ticket.trim() && { 'Audit-Reference': form.ticket.trim() }) };
-      const body = {
-        origin: form.origin,
-        sink: form.sink.trim(),
-        allowedrate: form.isUnlimited ? ('*' as const) : Number(form.rate),
-        expiresat: endOf(form.day),
-        reference: form.reference,
-      };
-      created = (await api.POST('/grants', { params: { header }, body })).data.id;
-    });
-    if (!isDone) return;
+  const check = () =>
+    missing({ '/sink': [t(texts.sink), form.sink], '/reference': [t(texts.agreement), form.reference] });
+  const submit = async () => {
+    const body = {
+      origin: form.origin,
+      sink: form.sink.trim(),
+      allowedrate: form.isUnlimited ? ('*' as const) : Number(form.rate),
+      expiresat: endOf(form.day),
+      reference: form.reference,
+    };
+    const header = { 'Idempotency-Key': keyOf(body), ...referenceHeader(form.ticket) };
+    const { data } = await api.POST('/grants', { params: { header }, body });
     announce(t(texts.agreed));
-    go(subscription === undefined ? href('grants', created) : href('subscriptions', subscription.id));
+    go(subscription === undefined ? href('grants', data.id) : href('subscriptions', subscription.id));
   };
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <Form action={action} check={check} onSubmit={submit}>
       {subscription !== undefined && (
         <p class="note">
           {t(texts.approves)} <a href={href('subscriptions', subscription.id)}>{subscription.id}</a>
@@ -324,7 +330,7 @@ function AgreementForm({
           {t(action.isBusy ? commonTexts.busy : texts.agree)}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

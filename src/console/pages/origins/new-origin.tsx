@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { announce, t } from '../../app/text.js';
-import { api, newKey, type Schemas } from '../../app/api.js';
-import { useAction, useResource } from '../../app/live.js';
+import { api, type Schemas } from '../../app/api.js';
+import { useAction, useKey, useResource } from '../../app/live.js';
 import { go, href } from '../../app/route.js';
 import { originsTexts as texts } from '../../texts/origins.js';
-import { ProblemView, TextField, ReferenceField, referenceHeader, FormButtons } from '../../ui/form.js';
+import { Form, FormButtons, missing, ProblemView, ReferenceField, referenceHeader, TextField } from '../../ui/form.js';
 import { changesOf, members, PolicyFields, typedOf, type PolicyMember } from './origin-policy.js';
 
 /** What the registry takes if nothing is said: the first origin is the default. */
@@ -36,27 +36,20 @@ export function NewOrigin() {
       Object.fromEntries(Object.entries(next).filter(([member, text]) => text !== initial[member as PolicyMember])),
     );
   const [reference, setReference] = useState('');
-  const [key, setKey] = useState(newKey);
+  const keyOf = useKey();
   const action = useAction();
   const create = async () => {
     const given = Object.entries(changesOf(initial, typed)).filter(([, value]) => value !== null);
     const body = { name: name.trim(), ...Object.fromEntries(given) } as Schemas['OriginRequest'];
-    const header = { 'Idempotency-Key': key, ...referenceHeader(reference) };
+    const header = { 'Idempotency-Key': keyOf(body), ...referenceHeader(reference) };
     const { data } = await api.POST('/origins', { params: { header }, body });
     announce(t(texts.created));
     go(href('origins', data.name));
   };
-  const change = () => setKey(newKey());
   return (
     <>
       <h1>{t(texts.create)}</h1>
-      <form
-        onInput={change}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run(create);
-        }}
-      >
+      <Form action={action} check={() => missing({ '/name': [t(texts.name), name] })} onSubmit={create}>
         <TextField
           label={t(texts.name)}
           hint={t(texts.nameHint)}
@@ -76,7 +69,7 @@ export function NewOrigin() {
         <ReferenceField value={reference} onInput={setReference} />
         <ProblemView problem={action.problem} shownAt={['/name']} />
         <FormButtons action={action} submit={t(texts.create)} cancel={href('origins')} />
-      </form>
+      </Form>
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { type Problem, type Schemas, api } from '../../app/api.js';
 import { formatNumber, language, t, type Text } from '../../app/text.js';
 import { policySentences as say, policyTexts } from '../../texts/origins.js';
+import type { Version } from '../../app/version.js';
 import { Field } from '../../ui/form.js';
 
 type Origin = Schemas['Origin'];
@@ -147,16 +148,10 @@ export function PolicyFields({
   );
 }
 
-/** An origin with its version, for `If-Match`. */
-export interface Versioned {
-  origin: Schemas['Origin'];
-  etag: string;
-}
-
-export async function readOrigin(name: string, signal?: AbortSignal): Promise<Versioned> {
+export async function readOrigin(name: string, signal?: AbortSignal): Promise<Version<Origin>> {
   const { data, etag = '' } = await api.GET('/origins/{name}', {
     params: { path: { name } },
     ...(signal && { signal }),
   });
-  return { origin: data, etag };
+  return { value: data, tag: etag };
 }

@@ -4,24 +4,43 @@ import { api, AssentError, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/live.js';
 import { href } from '../../app/route.js';
 import { originsTexts as texts } from '../../texts/origins.js';
-import { ProblemView, Field, ReferenceField, referenceHeader, FormButtons } from '../../ui/form.js';
+import { differences, useVersion, type Version } from '../../app/version.js';
+import { commonTexts } from '../../texts/common.js';
+import { Differences, Field, Form, FormButtons, ProblemView, ReferenceField, referenceHeader } from '../../ui/form.js';
 import { Table } from '../../ui/table.js';
-import { readOrigin, type Versioned } from './origin-policy.js';
+import { readOrigin } from './origin-policy.js';
 
+type Origin = Schemas['Origin'];
 type Rules = Schemas['SubscriptionRule'][];
 
 const place = '/subscriptionrules';
 
 /** Rules as JSON, with faults at their place. Whom they would refuse is shown before they are saved. */
-function EditRules({ opened, onDone }: { opened: Versioned; onDone: () => void }) {
-  const present = (rules: Rules | undefined) => (rules === undefined ? '' : readableJson(rules));
-  const [base, setBase] = useState(opened);
-  const [text, setText] = useState(() => present(opened.origin.subscriptionrules));
-  const [other, setOther] = useState<string | undefined>(undefined);
+function EditRules({
+  found,
+  onChanged,
+  onClose,
+}: {
+  found: Version<Origin>;
+  onChanged: (origin: Version<Origin>) => void;
+  onClose: () => void;
+}) {
+  const present = ({ subscriptionrules: rules }: Origin) => (rules === undefined ? '' : readableJson(rules));
+  const [text, setText] = useState(() => present(found.value));
+  const [others, setOthers] = useState<ReturnType<typeof differences>>([]);
   const [reference, setReference] = useState('');
   const [checked, setChecked] = useState<{ text: string; result: Schemas['RuleCheckResult'] } | undefined>(undefined);
   const action = useAction();
-  const { name } = base.origin;
+  const { name } = found.value;
+  const version = useVersion(
+    found,
+    () => readOrigin(name),
+    (before, now) => {
+      setOthers(differences(before, now));
+      if (text === present(before)) setText(present(now));
+    },
+    (before, now) => text === present(before) || present(before) === present(now),
+  );
   const path = { name };
 
   const check = async () => {
@@ -33,29 +52,18 @@ function EditRules({ opened, onDone }: { opened: Versioned; onDone: () => void }
     });
     setChecked({ text, result: result.data });
   };
-  const save = async () => {
-    const subscriptionrules = text.trim() === '' ? null : readRules(text);
-    const header = { 'If-Match': base.etag, ...referenceHeader(reference) };
-    await api.PATCH('/origins/{name}', {
-      params: { path, header },
-      body: { subscriptionrules },
+  const save = () =>
+    version.change(async (tag) => {
+      const subscriptionrules = text.trim() === '' ? null : readRules(text);
+      const params = { path, header: { 'If-Match': tag, ...referenceHeader(reference) } };
+      const { data, etag = '' } = await api.PATCH('/origins/{name}', { params, body: { subscriptionrules } });
+      onChanged({ value: data, tag: etag });
+      announce(t(texts.rulesSaved));
+      onClose();
     });
-    announce(t(texts.rulesSaved));
-    onDone();
-  };
-  const readAgain = async () => {
-    const now = await readOrigin(name);
-    setOther(present(now.origin.subscriptionrules));
-    setBase(now);
-  };
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void action.run(save);
-      }}
-    >
+    <Form action={action} onSubmit={save}>
       <Field label={t(texts.rulesJson)} hint={t(texts.rulesHint)} problem={action.problem} pointer={place}>
         {(attributes) => (
           <textarea
@@ -67,31 +75,23 @@ function EditRules({ opened, onDone }: { opened: Versioned; onDone: () => void }
           />
         )}
       </Field>
-      {other !== undefined && (
-        <div class="note" role="status">
-          <p>{t(texts.changedByOther)}</p>
-          <pre tabIndex={0}>
-            <code>{other || t(texts.everyone)}</code>
-          </pre>
-        </div>
-      )}
       {checked?.text === text && <CheckResult result={checked.result} />}
       <ReferenceField value={reference} onInput={setReference} />
       <ProblemView
         problem={action.problem}
         shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer).filter((each) => each.startsWith(place))}
       />
-      <FormButtons action={action} submit={t(texts.saveRules)} cancel={onDone}>
+      <Differences of={others} />
+      <FormButtons
+        action={action}
+        submit={version.isOvertaken ? t(commonTexts.problems.usePresent(t(texts.saveRules))) : t(texts.saveRules)}
+        cancel={onClose}
+      >
         <button type="button" disabled={action.isBusy} onClick={() => void action.run(check)}>
           {t(texts.check)}
         </button>
-        {action.problem?.code === 'precondition_failed' && (
-          <button type="button" onClick={() => void action.run(readAgain)}>
-            {t(texts.readAgain)}
-          </button>
-        )}
       </FormButtons>
-    </form>
+    </Form>
   );
 }
 
@@ -149,21 +149,21 @@ function CheckResult({ result }: { result: Schemas['RuleCheckResult'] }) {
 const limited = ['subscribers', 'claims', 'types', 'sources', 'subjects'] as const;
 
 /** Who may subscribe to what, and the editor of it. */
-export function OriginRules({ found, onSaved }: { found: Versioned; onSaved: () => void }) {
+export function OriginRules({
+  found,
+  onChanged,
+}: {
+  found: Version<Origin>;
+  onChanged: (origin: Version<Origin>) => void;
+}) {
   const [isEdited, setEdited] = useState(false);
-  const rules = found.origin.subscriptionrules;
+  const rules = found.value.subscriptionrules;
   return (
     <section aria-labelledby="rules">
       <h2 id="rules">{t(texts.rules)}</h2>
       <p>{t(texts.rulesText)}</p>
       {isEdited ? (
-        <EditRules
-          opened={found}
-          onDone={() => {
-            setEdited(false);
-            onSaved();
-          }}
-        />
+        <EditRules found={found} onChanged={onChanged} onClose={() => setEdited(false)} />
       ) : (
         <>
           {rules?.length === 0 && <p class="note">{t(texts.noOne)}</p>}

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { announce, t } from '../../app/text.js';
-import { api } from '../../app/api.js';
+import { api, type Schemas } from '../../app/api.js';
 import { isBlock, readAll, useAction, useResource } from '../../app/live.js';
 import { go, href } from '../../app/route.js';
 import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
-import { Confirm } from '../../ui/dialog.js';
-import { ProblemView, Loaded, ReferenceField, referenceHeader, FormButtons } from '../../ui/form.js';
+import { differences, useVersion, type Version } from '../../app/version.js';
+import { Confirm, ConfirmChange } from '../../ui/dialog.js';
+import { Differences, Form, FormButtons, Loaded, ProblemView, ReferenceField, referenceHeader } from '../../ui/form.js';
 import {
   readOrigin,
-  type Versioned,
   changesOf,
   type PolicyMember,
   members,
@@ -23,6 +23,8 @@ import { commonTexts } from '../../texts/common.js';
 import { isAdmin } from '../../app/session.js';
 import { OriginRules } from './origin-rules.js';
 
+type Origin = Schemas['Origin'];
+
 const maxOrigins = 10_000;
 
 async function findDefault(): Promise<string | undefined> {
@@ -31,8 +33,8 @@ async function findDefault(): Promise<string | undefined> {
 }
 
 async function setDefault(name: string, isdefault: boolean, reference: string): Promise<void> {
-  const { etag } = await readOrigin(name);
-  const header = { 'If-Match': etag, ...referenceHeader(reference) };
+  const { tag } = await readOrigin(name);
+  const header = { 'If-Match': tag, ...referenceHeader(reference) };
   await api.PATCH('/origins/{name}', {
     params: { path: { name }, header },
     body: { isdefault },
@@ -78,13 +80,13 @@ function MakeDefaultDialog({ name, onDone, onClose }: { name: string; onDone: ()
   );
 }
 
-function DeleteOrigin({ found: { origin, etag } }: { found: Versioned }) {
+function DeleteOrigin({ found }: { found: Version<Origin> }) {
   const [isOpen, setOpen] = useState(false);
   const [reference, setReference] = useState('');
   const action = useAction();
-  const { name } = origin;
-  const remove = async () => {
-    const header = { 'If-Match': etag, ...referenceHeader(reference) };
+  const { name } = found.value;
+  const remove = async (tag: string) => {
+    const header = { 'If-Match': tag, ...referenceHeader(reference) };
     await api.DELETE('/origins/{name}', { params: { path: { name }, header } });
     announce(t(texts.deleted));
     go(href('origins'));
@@ -95,7 +97,9 @@ function DeleteOrigin({ found: { origin, etag } }: { found: Versioned }) {
         {t(texts.delete)}
       </button>
       {isOpen && (
-        <Confirm
+        <ConfirmChange
+          of={found}
+          read={() => readOrigin(name)}
           title={t(texts.deleteTitle).replace('{name}', name)}
           confirm={t(texts.delete)}
           action={action}
@@ -114,7 +118,7 @@ function DeleteOrigin({ found: { origin, etag } }: { found: Versioned }) {
               <a href={href('subscriptions', undefined, { origin: name })}>{t(texts.inUse)}</a>
             </p>
           )}
-        </Confirm>
+        </ConfirmChange>
       )}
     </>
   );
@@ -162,72 +166,67 @@ function OriginBlocks({ name }: { name: string }) {
 }
 
 /**
- * Changes only the members that were edited. If another admin was faster, the form keeps them, takes over the others, and
- * shows what is different.
+ * Changes only the members that were edited. It follows what is stored; if another admin changed the same member, the
+ * registry refuses, and the form shows what is different.
  */
-function EditPolicy({ opened, onDone }: { opened: Versioned; onDone: () => void }) {
-  const [base, setBase] = useState(opened);
-  const [typed, setTyped] = useState(() => typedOf(opened.origin));
-  const [others, setOthers] = useState<ReadonlyArray<{ member: PolicyMember; before: string; after: string }>>([]);
+function EditPolicy({
+  found,
+  onChanged,
+  onClose,
+}: {
+  found: Version<Origin>;
+  onChanged: (origin: Version<Origin>) => void;
+  onClose: () => void;
+}) {
+  const [before, setBefore] = useState(() => typedOf(found.value));
+  const [typed, setTyped] = useState(before);
+  const [others, setOthers] = useState<ReturnType<typeof differences>>([]);
   const [reference, setReference] = useState('');
   const action = useAction();
-  const { name } = base.origin;
+  const { name } = found.value;
+  const version = useVersion(
+    found,
+    () => readOrigin(name),
+    (_, origin) => {
+      const now = typedOf(origin);
+      const merged = members.map((member) => [member, typed[member] === before[member] ? now[member] : typed[member]]);
+      setOthers(
+        differences(before, now).map((each) => ({ ...each, name: t(policyTexts[each.name as PolicyMember].label) })),
+      );
+      setTyped(Object.fromEntries(merged) as typeof typed);
+      setBefore(now);
+    },
+    (_, origin) => {
+      const now = typedOf(origin);
+      return members.every(
+        (member) => [before[member], typed[member]].includes(now[member]) || typed[member] === before[member],
+      );
+    },
+  );
 
-  const save = async () => {
-    const body = changesOf(typedOf(base.origin), typed);
-    if (Object.keys(body).length === 0) return announce(t(texts.unchanged));
-    const header = { 'If-Match': base.etag, ...referenceHeader(reference) };
-    const params = { path: { name }, header };
-    await api.PATCH('/origins/{name}', {
-      params,
-      body: body,
+  const save = () =>
+    version.change(async (tag) => {
+      const body = changesOf(before, typed);
+      if (Object.keys(body).length === 0) return announce(t(texts.unchanged));
+      const params = { path: { name }, header: { 'If-Match': tag, ...referenceHeader(reference) } };
+      const { data, etag = '' } = await api.PATCH('/origins/{name}', { params, body });
+      onChanged({ value: data, tag: etag });
+      announce(t(texts.saved));
+      return onClose();
     });
-    announce(t(texts.saved));
-    return onDone();
-  };
-  const readAgain = async () => {
-    const now = await readOrigin(name);
-    const [before, after] = [typedOf(base.origin), typedOf(now.origin)];
-    setOthers(
-      members
-        .filter((member) => before[member] !== after[member])
-        .map((member) => ({ member, before: before[member], after: after[member] })),
-    );
-    const merged = members.map((member) => [member, typed[member] === before[member] ? after[member] : typed[member]]);
-    setTyped(Object.fromEntries(merged) as typeof typed);
-    setBase(now);
-  };
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void action.run(save);
-      }}
-    >
+    <Form action={action} onSubmit={save}>
       <PolicyFields typed={typed} onChange={setTyped} problem={action.problem} />
       <ReferenceField value={reference} onInput={setReference} />
-      {others.length > 0 && (
-        <div class="note" role="status">
-          <p>{t(texts.changedByOther)}</p>
-          <ul>
-            {others.map(({ member, before, after }) => (
-              <li key={member}>
-                {t(policyTexts[member].label)}: {before || '–'} → {after || '–'}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
       <ProblemView problem={action.problem} shownAt={policyPointers} />
-      <FormButtons action={action} submit={t(commonTexts.save)} cancel={onDone}>
-        {action.problem?.code === 'precondition_failed' && (
-          <button type="button" onClick={() => void action.run(readAgain)}>
-            {t(texts.readAgain)}
-          </button>
-        )}
-      </FormButtons>
-    </form>
+      <Differences of={others} />
+      <FormButtons
+        action={action}
+        submit={version.isOvertaken ? t(commonTexts.problems.usePresent(t(commonTexts.save))) : t(commonTexts.save)}
+        cancel={onClose}
+      />
+    </Form>
   );
 }
 
@@ -274,33 +273,23 @@ export function OneOrigin({ name }: { name: string }) {
             </p>
             <h2>{t(texts.policy)}</h2>
             {isEdited ? (
-              <EditPolicy
-                opened={found}
-                onDone={() => {
-                  setEdited(false);
-                  read.reload();
-                }}
-              />
+              <EditPolicy found={found} onChanged={read.put} onClose={() => setEdited(false)} />
             ) : (
               <>
-                <OriginPolicyForm origin={found.origin} />
+                <OriginPolicyForm origin={found.value} />
                 {isAdmin.value && (
                   <div class="actions">
                     <button type="button" onClick={() => setEdited(true)}>
                       {t(texts.edit)}
                     </button>
-                    {!found.origin.isdefault && <MakeDefault name={name} onDone={read.reload} />}
+                    {!found.value.isdefault && <MakeDefault name={name} onDone={read.reload} />}
                     <DeleteOrigin found={found} />
                   </div>
                 )}
               </>
             )}
-            {isAdmin.value && (
-              <>
-                <OriginBlocks name={name} />
-                <OriginRules found={found} onSaved={read.reload} />
-              </>
-            )}
+            {isAdmin.value && <OriginBlocks name={name} />}
+            {isAdmin.value && <OriginRules found={found} onChanged={read.put} />}
           </>
         )}
       </Loaded>

@@ -1,11 +1,11 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { announce, t } from '../../app/text.js';
-import { api, newKey, type Schemas } from '../../app/api.js';
-import { useAction } from '../../app/live.js';
+import { api, type Schemas } from '../../app/api.js';
+import { useAction, useKey } from '../../app/live.js';
 import { href } from '../../app/route.js';
 import { commonTexts } from '../../texts/common.js';
 import { registerTexts as texts } from '../../texts/subscriptions.js';
-import { ProblemView, Loaded } from '../../ui/form.js';
+import { Form, Loaded, ProblemView } from '../../ui/form.js';
 import { AskAgain, type CredentialDraft, CredentialFields, readCredential } from './subscription-actions.js';
 import { askedRate, needsLines } from './subscription.js';
 import { isShownAtField, SubscriptionFields, useSubscriptionForm } from './subscription-edit.js';
@@ -34,11 +34,9 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
   const form = useSubscriptionForm(undefined, action.problem);
   const [credential, setCredential] = useState<CredentialDraft>({ credentialtype: '' });
   const [isDraft, setIsDraft] = useState(false);
-  // One key for one content: a request that was corrected is another one.
-  const sent = useRef({ text: '', key: '' });
+  const keyOf = useKey();
 
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     const sinkcredential = readCredential(credential);
     const body = {
       protocol: 'HTTP',
@@ -46,15 +44,11 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
       ...(sinkcredential && { sinkcredential }),
       ...(isDraft && { suspended: true }),
     } as Schemas['SubscriptionRegistration'];
-    const text = JSON.stringify(body);
-    if (sent.current.text !== text) sent.current = { text, key: newKey() };
-    await action.run(async () => {
-      // It does not wait: the page shows the response of the webhook as it comes.
-      const header = { 'Idempotency-Key': sent.current.key, Prefer: 'respond-async' };
-      const { data } = await api.POST('/subscriptions', { params: { header }, body });
-      announce(t(texts.registered));
-      onDone(data.id);
-    });
+    // It does not wait: the page shows the response of the webhook as it comes.
+    const header = { 'Idempotency-Key': keyOf(body), Prefer: 'respond-async' };
+    const { data } = await api.POST('/subscriptions', { params: { header }, body });
+    announce(t(texts.registered));
+    onDone(data.id);
   };
   const shownAt = (action.problem?.faults ?? [])
     .map(({ pointer }) => pointer)
@@ -62,7 +56,7 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
   return (
     <>
       <p class="lead">{t(texts.intro)}</p>
-      <form onSubmit={(event) => void submit(event)} noValidate>
+      <Form action={action} check={form.check} onSubmit={submit}>
         <SubscriptionFields {...form} />
         <CredentialFields draft={credential} onInput={setCredential} problem={action.problem} />
         <p>
@@ -72,10 +66,10 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
           </label>
         </p>
         <ProblemView problem={action.problem} shownAt={shownAt} />
-        <button type="submit" class="first" disabled={!form.isReady || action.isBusy}>
+        <button type="submit" class="first" disabled={action.isBusy}>
           {action.isBusy ? t(commonTexts.busy) : t(isDraft ? texts.submitDraft : texts.submit)}
         </button>
-      </form>
+      </Form>
     </>
   );
 }

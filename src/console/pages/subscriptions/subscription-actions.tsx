@@ -1,11 +1,11 @@
 import { api, newKey, type Problem, type Schemas } from '../../app/api.js';
 import { t, type Text, announce } from '../../app/text.js';
 import { registerTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
-import { ProblemView, TextField, SelectField } from '../../ui/form.js';
+import { missing, ProblemView, ReferenceField, referenceHeader, SelectField, TextField } from '../../ui/form.js';
 import { useState } from 'preact/hooks';
-import { useAction } from '../../app/live.js';
-import { Confirm } from '../../ui/dialog.js';
-import type { SubscriptionDetails } from './use-subscription.js';
+import { type LoadedResource, useAction } from '../../app/live.js';
+import { ConfirmChange } from '../../ui/dialog.js';
+import { follow, readSubscription, type SubscriptionDetails } from './use-subscription.js';
 import { go, href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { commonTexts } from '../../texts/common.js';
@@ -48,6 +48,8 @@ export function CredentialFields({
       <p>{t(registerTexts.credentialHint)}</p>
       <SelectField
         label={t(registerTexts.credentialtype)}
+        problem={problem}
+        pointer="/sinkcredential/credentialtype"
         value={draft.credentialtype}
         options={Object.keys(registerTexts.credentialtypes) as Array<CredentialDraft['credentialtype']>}
         textOf={(type) => t(registerTexts.credentialtypes[type])}
@@ -74,38 +76,48 @@ export function CredentialFields({
 function RotateCredential({
   read,
   onClose,
-  onDone,
+  onChanged,
 }: {
   read: SubscriptionDetails;
   onClose: () => void;
-  onDone: () => void;
+  onChanged: (answer: Answer) => void;
 }) {
-  const { subscription, etag } = read;
+  const { subscription, tag } = read;
+  const { id } = subscription;
   const present = subscription.sinkcredential;
   const action = useAction();
   const [draft, setDraft] = useState<CredentialDraft>({ credentialtype: present?.credentialtype ?? 'PLAIN' });
   const [overlap, setOverlap] = useState(present === undefined ? '0' : '3600');
 
-  const patch = async (sinkcredential: object | null, done: Text) => {
-    await api.PATCH('/subscriptions/{id}', {
-      params: { path: { id: subscription.id }, header: { 'If-Match': etag } },
-      body: { sinkcredential },
-    });
+  const patch = async (ifMatch: string, sinkcredential: object | null, done: Text) => {
+    const params = { path: { id }, header: { 'If-Match': ifMatch } };
+    onChanged(await api.PATCH('/subscriptions/{id}', { params, body: { sinkcredential } }));
     announce(t(done));
-    onDone();
   };
   const now = (sinkcredential: object | null, done: Text) => async () => {
-    if (await action.run(() => patch(sinkcredential, done))) onClose();
+    if (await action.run(() => patch(tag, sinkcredential, done))) onClose();
   };
   const credential = readCredential(draft);
+  const check = () => {
+    const given = {
+      '/sinkcredential/credentialtype': [t(registerTexts.credentialtype), draft.credentialtype],
+    } as const;
+    return missing({ ...given, '/sinkcredential/overlapseconds': [t(subscriptionPageTexts.overlap), overlap] });
+  };
   return (
-    <Confirm
+    <ConfirmChange
+      of={{ tag, value: subscription }}
+      read={() => readSubscription(id)}
       title={t(subscriptionPageTexts.rotate)}
       confirm={t(subscriptionPageTexts.rotate)}
       action={action}
-      isReady={credential !== undefined && /^\d+$/.test(overlap)}
+      check={check}
       shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer)}
-      onConfirm={() => patch({ ...credential, overlapseconds: Number(overlap) }, subscriptionPageTexts.rotated)}
+      onConfirm={(ifMatch) => {
+        // What is no number goes as it is: the registry says what is wrong with it.
+        const overlapseconds = /^\d+$/.test(overlap) ? Number(overlap) : overlap;
+        return patch(ifMatch, { ...credential, overlapseconds }, subscriptionPageTexts.rotated);
+      }}
       onClose={onClose}
     >
       <CredentialFields draft={draft} onInput={setDraft} problem={action.problem} />
@@ -136,25 +148,27 @@ function RotateCredential({
           </button>
         )}
       </div>
-    </Confirm>
+    </ConfirmChange>
   );
 }
 
+type Answer = Parameters<typeof follow>[1];
 type Opened = 'suspend' | 'resume' | 'remove' | 'rotate';
 
 /** What the user may do with a subscription. */
 export function Actions({
   read,
-  reload,
+  resource,
   onEdit,
 }: {
   read: SubscriptionDetails;
-  reload: () => void;
+  resource: LoadedResource<SubscriptionDetails>;
   onEdit: (() => void) | undefined;
 }) {
   const { status, suspended } = read.subscription;
   const [opened, setOpened] = useState<Opened>();
   const close = () => setOpened(undefined);
+  const onChanged = (answer: Answer) => follow(resource, answer);
   const button = (name: Opened, look = '') => (
     <button type="button" class={look} onClick={() => setOpened(name)}>
       {t(subscriptionPageTexts[name])}
@@ -163,7 +177,7 @@ export function Actions({
   const mayResume = suspended !== undefined && (isAdmin.value || suspended.by === 'subscriber');
   return (
     <section aria-label={t(subscriptionPageTexts.actions)}>
-      <AskAgain read={read} reload={reload} />
+      <AskAgain read={read} reload={resource.reload} />
       <div class="actions">
         {onEdit !== undefined && (
           <button type="button" onClick={onEdit}>
@@ -175,9 +189,9 @@ export function Actions({
         {button('rotate')}
         {button('remove', 'danger')}
       </div>
-      {opened === 'rotate' && <RotateCredential read={read} onClose={close} onDone={reload} />}
+      {opened === 'rotate' && <RotateCredential read={read} onClose={close} onChanged={onChanged} />}
       {opened !== undefined && opened !== 'rotate' && (
-        <Decision kind={opened} read={read} onClose={close} reload={reload} />
+        <Decision kind={opened} read={read} onClose={close} onChanged={onChanged} />
       )}
     </section>
   );
@@ -215,44 +229,43 @@ export function AskAgain({ read, reload }: { read: SubscriptionDetails; reload: 
 /** Suspends, resumes or deletes, after a question. */
 function Decision({
   kind,
-  read: { subscription, etag },
+  read: { subscription, tag },
   onClose,
-  reload,
+  onChanged,
 }: {
   kind: Exclude<Opened, 'rotate'>;
   read: SubscriptionDetails;
   onClose: () => void;
-  reload: () => void;
+  onChanged: (answer: Answer) => void;
 }) {
+  const { id } = subscription;
   const action = useAction();
   const [reason, setReason] = useState('');
   const [reference, setReference] = useState('');
   const isRemoving = kind === 'remove';
-  const header = { 'If-Match': etag, ...(reference.trim() !== '' && { 'Audit-Reference': reference.trim() }) };
-  const params = { path: { id: subscription.id }, header };
-  const perform = async () => {
+  const perform = async (ifMatch: string) => {
+    const params = { path: { id }, header: { 'If-Match': ifMatch, ...referenceHeader(reference) } };
     const body = { reason: reason.trim() };
-    if (kind === 'suspend') await api.POST('/subscriptions/{id}/suspend', { params, body });
-    if (kind === 'resume') await api.POST('/subscriptions/{id}/resume', { params, body });
+    if (kind === 'suspend') onChanged(await api.POST('/subscriptions/{id}/suspend', { params, body }));
+    if (kind === 'resume') {
+      onChanged(await api.POST('/subscriptions/{id}/resume', { params, ...(body.reason !== '' && { body }) }));
+    }
     if (isRemoving) await api.DELETE('/subscriptions/{id}', { params });
     announce(t(subscriptionPageTexts[`${kind}Done`]));
     if (isRemoving) go(href('subscriptions'));
-    else reload();
   };
   return (
-    <Confirm
+    <ConfirmChange
+      of={{ tag, value: subscription }}
+      read={() => readSubscription(id)}
       title={t(subscriptionPageTexts[`${kind}Title`])}
       confirm={t(subscriptionPageTexts[kind])}
       action={action}
       isDangerous={isRemoving}
-      isReady={isRemoving || reason.trim() !== ''}
+      check={() => (kind === 'suspend' ? missing({ '/reason': [t(commonTexts.reason), reason] }) : [])}
       shownAt={['/reason', 'header/audit-reference']}
       onConfirm={perform}
-      onClose={() => {
-        // The next attempt is for what is stored now.
-        if (action.problem?.code === 'precondition_failed') reload();
-        onClose();
-      }}
+      onClose={onClose}
     >
       <p>{t(subscriptionPageTexts[`${kind}Hint`])}</p>
       {isRemoving && (
@@ -262,7 +275,7 @@ function Decision({
       )}
       {!isRemoving && (
         <TextField
-          label={t(commonTexts.reason)}
+          label={t(kind === 'resume' ? commonTexts.reasonOptional : commonTexts.reason)}
           hint={t(commonTexts.reasonHint)}
           problem={action.problem}
           pointer="/reason"
@@ -271,17 +284,7 @@ function Decision({
           onInput={setReason}
         />
       )}
-      {isAdmin.value && (
-        <TextField
-          label={t(commonTexts.reference)}
-          hint={t(commonTexts.referenceHint)}
-          problem={action.problem}
-          pointer="header/audit-reference"
-          maxLength={200}
-          value={reference}
-          onInput={setReference}
-        />
-      )}
-    </Confirm>
+      {isAdmin.value && <ReferenceField problem={action.problem} value={reference} onInput={setReference} />}
+    </ConfirmChange>
   );
 }

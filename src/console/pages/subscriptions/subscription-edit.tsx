@@ -2,7 +2,16 @@ import type { TargetedEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { t, announce } from '../../app/text.js';
 import { registerTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
-import { type ControlAttributes, ProblemView, Field, SelectField, FormButtons, faultsAt } from '../../ui/form.js';
+import {
+  type ControlAttributes,
+  ProblemView,
+  Field,
+  SelectField,
+  FormButtons,
+  faultsAt,
+  Form,
+  missing,
+} from '../../ui/form.js';
 import { type FilterCheck, FilterTester, JsonEditor, noProblem, type Tested, useFilterCheck } from './json-editor.js';
 import {
   draftChanges,
@@ -19,7 +28,8 @@ import { useAction } from '../../app/live.js';
 import { commonTexts } from '../../texts/common.js';
 import { originsTexts } from '../../texts/origins.js';
 import { defaultOf, useOrigins } from '../origins/use-origins.js';
-import type { SubscriptionDetails } from './use-subscription.js';
+import { type follow, readSubscription, type SubscriptionDetails } from './use-subscription.js';
+import { useVersion } from '../../app/version.js';
 
 /** The places in a request that these fields show faults of. */
 export const isShownAtField = (pointer: string) =>
@@ -32,14 +42,14 @@ export function SubscriptionFields({
   draft,
   onInput,
   faults,
-  check,
+  tested,
   origins,
   storedNow = {},
 }: {
   draft: SubscriptionDraft;
   onInput: (member: DraftMember, text: string) => void;
   faults: readonly FieldFault[];
-  check: FilterCheck;
+  tested: FilterCheck;
   /** To choose from; undefined if they were not read, or not all of them. */
   origins: ReadonlyArray<Schemas['Origin']> | undefined;
   /** What the registry has now, for members that both the user and another one changed. */
@@ -109,7 +119,10 @@ export function SubscriptionFields({
         {json('filters', t(registerTexts.filters), t(registerTexts.filtersHint))}
         <details open={draft.filters !== ''}>
           <summary>{t(registerTexts.test)}</summary>
-          <FilterTester check={check} areMembersValid={!faults.some(({ pointer }) => pointer.startsWith('/filters'))} />
+          <FilterTester
+            check={tested}
+            areMembersValid={!faults.some(({ pointer }) => pointer.startsWith('/filters'))}
+          />
         </details>
       </fieldset>
       <details>
@@ -188,10 +201,10 @@ export function useSubscriptionForm(first: SubscriptionDraft = emptyDraft, refus
   return {
     draft,
     members: { ...members, ...(origin !== undefined && { origin }) },
-    /** Faults that the page sees itself; with them there is nothing to send. */
-    isReady: own.length === 0 && draft.sink !== '',
+    /** Faults that the page sees itself, and the one member that has to be there: with them there is nothing to send. */
+    check: () => [...missing({ '/sink': [t(registerTexts.sink), draft.sink] }), ...own],
     faults,
-    check,
+    tested: check,
     origins,
     setDraft,
     onInput: (member: DraftMember, text: string) => setDraft((before) => ({ ...before, [member]: text })),
@@ -200,57 +213,67 @@ export function useSubscriptionForm(first: SubscriptionDraft = emptyDraft, refus
 }
 
 /**
- * The form that changes a subscription. It keeps the version that it was opened with. If another user changed it
- * meanwhile, the registry refuses; then the form can read what is stored and put the user's changes on top.
+ * The form that changes a subscription. It follows what is stored, but for members that the user changed, too: then the
+ * registry refuses, and the form shows both values.
  */
-export function EditSubscription({ read, onDone }: { read: SubscriptionDetails; onDone: () => void }) {
+export function EditSubscription({
+  read,
+  onChanged,
+  onClose,
+}: {
+  read: SubscriptionDetails;
+  onChanged: (answer: Parameters<typeof follow>[1]) => void;
+  onClose: () => void;
+}) {
   const { id } = read.subscription;
-  const [base, setBase] = useState(() => ({ draft: draftOf(read.subscription), etag: read.etag }));
-  const [storedNow, setStoredNow] = useState<Partial<SubscriptionDraft>>();
+  const [before, setBefore] = useState(() => draftOf(read.subscription));
+  const [storedNow, setStoredNow] = useState<Partial<SubscriptionDraft>>({});
   const action = useAction();
-  const form = useSubscriptionForm(base.draft, action.problem);
-  const { draft, isReady } = form;
-  const isChanged = draftChanges(base.draft, draft).length > 0;
+  const form = useSubscriptionForm(before, action.problem);
+  const { draft } = form;
+  const mine = draftChanges(before, draft);
+  const both = (now: SubscriptionDraft) =>
+    mine.filter((member) => now[member] !== before[member] && now[member] !== draft[member]);
 
-  const save = async () => {
-    const init = {
-      params: { path: { id }, header: { 'If-Match': base.etag, Prefer: 'respond-async' } },
-      body: patchOf(base.draft, draft),
-    };
-    await api.PATCH('/subscriptions/{id}', init);
-  };
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    if (!(await action.run(save))) return;
-    announce(t(subscriptionPageTexts.saved));
-    onDone();
-  };
-  const merge = async () => {
-    const { data, etag = '' } = await api.GET('/subscriptions/{id}', { params: { path: { id } } });
-    const stored = draftOf(data);
-    const mine = draftChanges(base.draft, draft);
-    const both = mine.filter((member) => stored[member] !== base.draft[member] && stored[member] !== draft[member]);
-    form.setDraft({ ...stored, ...Object.fromEntries(mine.map((member) => [member, draft[member]])) });
-    setStoredNow(Object.fromEntries(both.map((member) => [member, stored[member]])));
-    setBase({ draft: stored, etag });
-  };
+  const version = useVersion(
+    { tag: read.tag, value: read.subscription },
+    () => readSubscription(id),
+    (_, subscription) => {
+      const now = draftOf(subscription);
+      form.setDraft({ ...now, ...Object.fromEntries(mine.map((member) => [member, draft[member]])) });
+      setStoredNow(Object.fromEntries(both(now).map((member) => [member, now[member]])));
+      setBefore(now);
+    },
+    (_, subscription) => both(draftOf(subscription)).length === 0,
+  );
+  const save = () =>
+    version.change(async (tag) => {
+      const header = { 'If-Match': tag, Prefer: 'respond-async' };
+      onChanged(
+        await api.PATCH('/subscriptions/{id}', { params: { path: { id }, header }, body: patchOf(before, draft) }),
+      );
+      announce(t(subscriptionPageTexts.saved));
+      onClose();
+    });
   const { problem } = action;
   const shownAt = (problem?.faults ?? []).map(({ pointer }) => pointer).filter(isShownAtField);
   return (
     <section aria-labelledby="edit">
       <h2 id="edit">{t(subscriptionPageTexts.edit)}</h2>
-      <form onSubmit={(event) => void submit(event)} noValidate>
-        {storedNow !== undefined && <p role="alert">{t(subscriptionPageTexts.reloaded)}</p>}
-        <SubscriptionFields {...form} storedNow={storedNow ?? {}} />
+      <Form
+        action={action}
+        check={form.check}
+        onSubmit={async () => (mine.length === 0 ? announce(t(subscriptionPageTexts.unchanged)) : save())}
+      >
+        <SubscriptionFields {...form} storedNow={storedNow} />
         <ProblemView problem={problem} shownAt={shownAt} />
-        {problem?.code === 'precondition_failed' && (
-          <button type="button" onClick={() => void action.run(merge)}>
-            {t(subscriptionPageTexts.reload)}
-          </button>
-        )}
-        {!isChanged && <p class="soft">{t(subscriptionPageTexts.unchanged)}</p>}
-        <FormButtons action={action} submit={t(commonTexts.save)} cancel={onDone} isReady={isReady && isChanged} />
-      </form>
+        {mine.length === 0 && <p class="soft">{t(subscriptionPageTexts.unchanged)}</p>}
+        <FormButtons
+          action={action}
+          submit={version.isOvertaken ? t(commonTexts.problems.usePresent(t(commonTexts.save))) : t(commonTexts.save)}
+          cancel={onClose}
+        />
+      </Form>
     </section>
   );
 }

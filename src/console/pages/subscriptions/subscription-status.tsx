@@ -8,7 +8,7 @@ import type { ApiSubscription } from './use-subscription.js';
 export function StatusNote({ subscription: { status, statusdetails: details } }: { subscription: ApiSubscription }) {
   const { message, advice, fixedby, next, nextat, renewal, rejectedcallback, warnings = [] } = details;
   return (
-    <section class="note" aria-label={t(texts.status)} aria-live="polite">
+    <section class="note" data-status tabIndex={-1} aria-label={t(texts.status)} aria-live="polite">
       <p class="lead">
         <StatusBadge status={status} /> <bdi>{message}</bdi>
       </p>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { formatNumber, t } from '../../app/text.js';
 import { registerTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Time } from '../../ui/value.js';
-import { type ApiSubscription, type SubscriptionDetails, useSubscription } from './use-subscription.js';
+import { type ApiSubscription, follow, type SubscriptionDetails, useSubscription } from './use-subscription.js';
 import { useState } from 'preact/hooks';
 import { href } from '../../app/route.js';
 import { Loaded } from '../../ui/form.js';
@@ -129,15 +129,17 @@ export function OneSubscription({ id }: { id: string }) {
         {(read) => {
           const { subscription } = read;
           const { origin, sink } = subscription;
-          const done = () => {
-            setIsEditing(false);
-            resource.reload();
-          };
           return (
             <>
               <StatusNote subscription={subscription} />
-              <Actions read={read} reload={resource.reload} onEdit={isEditing ? undefined : () => setIsEditing(true)} />
-              {isEditing && <EditSubscription read={read} onDone={done} />}
+              <Actions read={read} resource={resource} onEdit={isEditing ? undefined : () => setIsEditing(true)} />
+              {isEditing && (
+                <EditSubscription
+                  read={read}
+                  onChanged={(answer) => follow(resource, answer)}
+                  onClose={() => setIsEditing(false)}
+                />
+              )}
               {needsLines(subscription) && <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen />}
               <Timeline read={read} />
               {!needsLines(subscription) && (

@@ -1,13 +1,14 @@
 import { useEffect } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
 import { type Change, connection, isBlock, type LoadedResource, useResource } from '../../app/live.js';
+import type { Version } from '../../app/version.js';
 
 export type ApiSubscription = Schemas['Subscription'];
 export type ApiHandshake = Schemas['Handshake'];
 
 export interface SubscriptionDetails {
   subscription: ApiSubscription;
-  etag: string;
+  tag: string;
   /** Newest first. */
   handshakes: readonly ApiHandshake[];
   olderCursor: string | undefined;
@@ -24,16 +25,32 @@ export const readHandshakes = (id: string, cursor?: string, signal?: AbortSignal
   return api.GET('/subscriptions/{id}/handshakes', init);
 };
 
+export async function readSubscription(id: string, signal?: AbortSignal): Promise<Version<ApiSubscription>> {
+  const { data, etag = '' } = await api.GET('/subscriptions/{id}', {
+    params: { path: { id } },
+    ...(signal && { signal }),
+  });
+  return { value: data, tag: etag };
+}
+
+/** The page shows the answer to a change at once, and its version is the one of the next change. */
+export function follow(
+  { data, put }: LoadedResource<SubscriptionDetails>,
+  { data: subscription, etag = '' }: { data: ApiSubscription; etag: string | undefined },
+): void {
+  if (data !== undefined) put({ ...data, subscription, tag: etag });
+}
+
 /** A subscription with its latest handshakes. While the webhook is being asked, it is read again and again. */
 export function useSubscription(id: string): LoadedResource<SubscriptionDetails> {
   const resource: LoadedResource<SubscriptionDetails> = useResource(
     id,
-    async (signal) => {
-      const [{ data: subscription, etag = '' }, handshakes] = await Promise.all([
-        api.GET('/subscriptions/{id}', { params: { path: { id } }, signal }),
+    async (signal): Promise<SubscriptionDetails> => {
+      const [{ value: subscription, tag }, handshakes] = await Promise.all([
+        readSubscription(id, signal),
         readHandshakes(id, undefined, signal),
       ]);
-      return { subscription, etag, handshakes: handshakes.data, olderCursor: handshakes.next };
+      return { subscription, tag, handshakes: handshakes.data, olderCursor: handshakes.next };
     },
     (change) => isAbout(change, id, resource.data),
   );

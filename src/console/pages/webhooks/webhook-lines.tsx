@@ -23,7 +23,7 @@ export function WebhookLines({
   sink: string;
   isOpen: boolean;
 }) {
-  const policy = useResource(`policy ${origin}`, async (signal) => (await readOrigin(origin, signal)).origin);
+  const policy = useResource(`policy ${origin}`, async (signal) => (await readOrigin(origin, signal)).value);
   const rate = rateToSuggest(asked, policy.data?.defaultrate);
   const { name, code } = webhookSnippets[chosen.value] ?? { name: '', code: '' };
   return (
