@@ -57,6 +57,11 @@ export const statusReasons: Readonly<Record<StatusReason, ReasonRow>> = {
   not_asked_yet: { title: statusTexts.notAskedYet, fixedBy: 'nobody', wantsAttention: false, status: 'pending' },
   suspended: { title: noticeTexts.suspended, fixedBy: 'nobody', wantsAttention: false, status: 'suspended' },
   blocked: { ...ofVerdicts.blocked, wantsAttention: true, status: 'blocked' },
+  // The operator of Assent has to act.
+  proxy_unreachable: { ...ofVerdicts.proxy_unreachable, wantsAttention: true },
+  proxy_authentication: { ...ofVerdicts.proxy_authentication, wantsAttention: true },
+  proxy_malformed: { ...ofVerdicts.proxy_malformed, wantsAttention: true },
+  proxy_refused: { ...ofVerdicts.proxy_refused, wantsAttention: true },
   revoked: { ...ofVerdicts.revoked, wantsAttention: true, status: 'refused' },
   expired: { title: statusTexts.expired, fixedBy: 'nobody', wantsAttention: true, status: 'expired' },
   ended: { title: statusTexts.ended, fixedBy: 'nobody', wantsAttention: false, status: 'expired' },

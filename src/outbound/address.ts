@@ -106,6 +106,12 @@ export function networkTest(networks: readonly string[]): (address: string) => b
   };
 }
 
+/** Whether every address of a network is in one of the others. Throws RangeError for an invalid network. */
+export function isCovered(network: string, others: readonly string[]): boolean {
+  const [address, prefix] = parseNetwork(network);
+  return others.map(parseNetwork).some((other) => other[1] <= prefix && isWithin(address, other));
+}
+
 function classify(address: Address): AddressVerdict {
   const range = address.range();
   if (address instanceof ipaddr.IPv4) {

@@ -1,9 +1,9 @@
 import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
-import { promises as dns } from 'node:dns';
-import { isIP } from 'node:net';
 import { isReachable, type AddressRules } from './address.js';
-import { dial, dialFirst, secured } from './dial.js';
-import { RequestFailure, codeOf } from './failure.js';
+import { dial, dialFirst, dialThrough, secured } from './dial.js';
+import { createEgressProxy, type EgressProxy, type EgressProxySettings, type ProxyStage } from './egress-proxy.js';
+import { RequestFailure } from './failure.js';
+import { lookUp } from './look-up.js';
 import { ended, type Progress } from './progress.js';
 import type { Sink } from './sink.js';
 
@@ -18,6 +18,8 @@ export interface ConnectSettings {
   dnsServers: readonly string[];
   /** PEM of a certificate authority that is trusted in addition to the default roots. */
   ca: string | undefined;
+  /** The only way out of this network; undefined if targets are dialled directly. */
+  proxy: EgressProxySettings | undefined;
   /** For everything from the DNS look-up to the end of the response; 1xx responses do not extend it. */
   deadlineMs: number;
 }
@@ -34,28 +36,42 @@ export type NotConnected =
  */
 export type Admit = (network: string, address: string) => Promise<number | undefined>;
 
+/** `remoteAddress` is the address of the target: behind a proxy, the socket has that of the proxy. */
+export interface Connected {
+  socket: TLSSocket;
+  remoteAddress: string;
+}
+
 type Connect = (
   sink: Sink,
   progress: Progress,
   signal: AbortSignal,
   admit?: Admit,
-) => Promise<TLSSocket | NotConnected>;
+) => Promise<Connected | NotConnected>;
 
 /**
  * Looks a name up itself, refuses it as a whole if one of its addresses is not allowed, and dials an address that it
- * has checked, so that no second look-up can lead elsewhere (DNS rebinding). It uses no proxy (a proxy would look the
- * name up again, after the check) and resumes no TLS session. Creating it throws for an invalid certificate authority;
- * connecting throws RequestFailure.
+ * has checked, so that no second look-up can lead elsewhere (DNS rebinding). A proxy is asked for that address, never for
+ * a name, and only if it is public. It resumes no TLS session. Creating it throws for an invalid certificate authority
+ * and for settings of a proxy that are invalid or contradict the others; connecting throws RequestFailure.
  */
 export function createConnect(addresses: AddressRules, settings: ConnectSettings): Connect {
   const secureContext = createSecureContext({
     minVersion: 'TLSv1.2',
     ...(settings.ca !== undefined && { ca: [...rootCertificates, settings.ca] }),
   });
+  const proxy = settings.proxy && createEgressProxy(settings.proxy, settings.allowedNetworks);
   const tryTimeoutMs = Math.ceil(settings.deadlineMs / 5);
+  const isProxied = (address: string) => proxy !== undefined && !proxy.isBypassed(address);
 
-  async function connect(sink: Sink, progress: Progress, signal: AbortSignal, admit: Admit) {
-    const found = await progress.during('lookupMs', lookUp(sink.host, { ...settings, tryTimeoutMs }, signal));
+  async function connect(
+    sink: Sink,
+    progress: Progress,
+    signal: AbortSignal,
+    admit: Admit,
+  ): Promise<Connected | NotConnected> {
+    const servers = { dnsServers: settings.dnsServers, tryTimeoutMs };
+    const found = await progress.during('lookupMs', lookUp(sink.host, servers, signal));
     const blocked = (address: string): NotConnected => ({
       kind: 'blocked',
       reason: 'address_not_allowed',
@@ -68,61 +84,27 @@ export function createConnect(addresses: AddressRules, settings: ConnectSettings
       progress.remoteAddress = address;
       const timeoutMs = candidatesLeft > 1 ? { timeoutMs: progress.leftMs() / candidatesLeft } : {};
       const destination = { address, port: sink.port, host: sink.host, secureContext, ...timeoutMs };
-      return progress.during('connectMs', dial(destination, signal));
+      if (!isProxied(address)) return progress.during('connectMs', dial(destination, signal));
+      const find = (name: string) => lookUp(name, servers, signal);
+      const onStage = (stage: ProxyStage) => void (progress.proxyStage = stage);
+      return progress.during('connectMs', dialThrough(proxy as EgressProxy, find, destination, signal, onStage));
     });
     if (typeof socket === 'number') return { kind: 'held', retryAfterMs: socket } as const;
 
-    const { remoteAddress } = socket;
+    const dialled = progress.remoteAddress ?? '';
+    const remoteAddress = isProxied(dialled) ? dialled : socket.remoteAddress;
     if (remoteAddress === undefined)
       throw new RequestFailure('connection_closed', 'The target closed the connection at once.');
     if (!isReachable(addresses.verdictOf(remoteAddress))) return blocked(remoteAddress);
 
     await progress.during('tlsMs', secured(socket));
-    return socket;
+    return { socket, remoteAddress };
   }
 
   return async (sink, progress, signal, admit = () => Promise.resolve(undefined)) => {
     signal.throwIfAborted();
     return Promise.race([ended(signal), connect(sink, progress, signal, admit)]);
   };
-}
-
-interface LookUpSettings {
-  /** `ip:port` each; empty means the servers of the system. */
-  dnsServers: readonly string[];
-  /** For the first try of each query; the second and last try gets twice as long. */
-  tryTimeoutMs: number;
-}
-
-const meansNoAddress = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
-
-/**
- * All IPv4 addresses of a name, then all its IPv6 addresses. Queries name servers through c-ares only: `dns.lookup`
- * reads /etc/hosts and search lists, and its few threads are shared with the whole process, so that a few dead names
- * block all other look-ups. `localhost` and the names below it never leave the machine (RFC 6761, section 6.3). Throws
- * RequestFailure.
- */
-async function lookUp(host: string, settings: LookUpSettings, signal: AbortSignal): Promise<string[]> {
-  if (isIP(host) !== 0) return [host];
-  if (/(?:^|\.)localhost$/.test(host)) return ['127.0.0.1'];
-
-  const resolver = new dns.Resolver({ timeout: settings.tryTimeoutMs, tries: 2 });
-  if (settings.dnsServers.length > 0) resolver.setServers(settings.dnsServers);
-  signal.addEventListener('abort', () => resolver.cancel(), { once: true });
-
-  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (addresses.length > 0) return addresses;
-
-  const codes = answers.map((answer) => (answer.status === 'rejected' ? codeOf(answer.reason) : 'ENODATA'));
-  const broken = codes.find((code) => !meansNoAddress.has(code));
-  throw broken === undefined
-    ? new RequestFailure('name_not_found', `The name ${host} has no address.`, codes[0])
-    : new RequestFailure(
-        'name_lookup_failed',
-        `The name servers returned no usable response for ${host} (${broken}).`,
-        broken,
-      );
 }
 
 /** A name may have any number of addresses; trying all of them would turn the registry into a port scanner. */

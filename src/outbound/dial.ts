@@ -1,8 +1,9 @@
-import { X509Certificate } from 'node:crypto';
-import { isIP, isIPv6 } from 'node:net';
-import { checkServerIdentity, connect, type PeerCertificate, type SecureContext, type TLSSocket } from 'node:tls';
+import { isIP } from 'node:net';
+import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import { networkOf } from './address.js';
-import { codeOf, failureOfTls, RequestFailure } from './failure.js';
+import { openTunnel, type EgressProxy, type ProxyStage } from './egress-proxy.js';
+import { codeOf, failureOfTls, failuresOfProxy, RequestFailure } from './failure.js';
+import { checkIdentity } from './identity.js';
 
 interface Destination {
   /** The address to dial: checked, never a name. */
@@ -21,22 +22,10 @@ interface Destination {
  * start, because destroying a plain socket and then the TLS socket around it crashes Node 20. Throws RequestFailure.
  */
 export function dial(destination: Destination, signal: AbortSignal): Promise<TLSSocket> {
-  const { address, port, host, secureContext, timeoutMs } = destination;
+  const { address, port, timeoutMs } = destination;
   return new Promise((resolve, reject) => {
-    const socket = connect({
-      host: address,
-      port,
-      // RFC 6066, section 3: an address is not a server name, so the certificate is checked against the address.
-      ...(isIP(host) === 0 && { servername: host }),
-      secureContext,
-      // Set here, because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise apply. No session is offered or kept.
-      rejectUnauthorized: true,
-      checkServerIdentity: checkIdentity,
-      ALPNProtocols: ['http/1.1'],
-    });
-    const destroy = () => void socket.destroy();
-    signal.addEventListener('abort', destroy, { once: true });
-    if (signal.aborted) destroy();
+    const socket = connect({ host: address, port, ...tlsOptions(destination) });
+    destroyWith(signal, socket);
 
     const giveUp = () => {
       socket.destroy();
@@ -56,6 +45,40 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
       reject(failure);
     });
   });
+}
+
+const tlsOptions = ({ host, secureContext }: Pick<Destination, 'host' | 'secureContext'>) => ({
+  // RFC 6066, section 3: an address is not a server name, so the certificate is checked against the address.
+  ...(isIP(host) === 0 && { servername: host }),
+  secureContext,
+  // Set here, because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise apply. No session is offered or kept.
+  rejectUnauthorized: true,
+  checkServerIdentity: checkIdentity,
+  ALPNProtocols: ['http/1.1'],
+});
+
+function destroyWith(signal: AbortSignal, socket: TLSSocket): void {
+  const destroy = () => void socket.destroy();
+  signal.addEventListener('abort', destroy, { once: true });
+  if (signal.aborted) destroy();
+}
+
+/**
+ * The same through a proxy, which connects to exactly this address and then forwards bytes. TLS is between us and the
+ * target, so a proxy that connects elsewhere cannot pass the check of the certificate. Throws RequestFailure.
+ */
+export async function dialThrough(
+  proxy: EgressProxy,
+  lookUp: (name: string) => Promise<string[]>,
+  destination: Destination,
+  signal: AbortSignal,
+  onStage: (stage: ProxyStage) => void,
+): Promise<TLSSocket> {
+  const tunnel = await openTunnel(proxy, lookUp, destination, signal, onStage);
+  // From here on only the outer socket is destroyed, which destroys the inner one.
+  const socket = connect({ socket: tunnel, ...tlsOptions(destination) });
+  destroyWith(signal, socket);
+  return socket;
 }
 
 /**
@@ -80,22 +103,11 @@ export async function dialFirst<Socket>(
     try {
       return await attempt(address, candidates.length - index);
     } catch (error) {
-      if (!(error instanceof RequestFailure)) throw error;
+      if (!(error instanceof RequestFailure) || failuresOfProxy.has(error.reason)) throw error;
       failure = error;
     }
   }
   throw failure ?? new RequestFailure('name_not_found', 'The name has no address.');
-}
-
-/**
- * A certificate covers only the names in its subject alternative name (RFC 9110, section 4.3.4; RFC 9525, section 2).
- * Node would fall back to the common name, but senders in other languages would not. Node 22.23 and some other versions
- * do not find an IPv6 address in a certificate that covers it (nodejs/node#64144).
- */
-function checkIdentity(host: string, certificate: PeerCertificate): Error | undefined {
-  const error = checkServerIdentity(host, { ...certificate, subject: { ...certificate.subject, CN: '' } });
-  const isFor = isIPv6(host) && new X509Certificate(certificate.raw).checkIP(host) !== undefined;
-  return isFor ? undefined : error;
 }
 
 /**

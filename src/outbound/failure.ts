@@ -9,11 +9,24 @@ export type FailureReason =
   | 'certificate_invalid'
   | 'client_certificate_required'
   | 'http2_only'
+  | 'proxy_unreachable'
+  | 'proxy_authentication'
+  | 'proxy_malformed'
+  | 'proxy_refused'
+  | 'proxy_no_connection'
+  | 'proxy_timeout'
   | 'deadline_exceeded'
   | 'not_http'
   | 'headers_too_large'
   | 'too_many_informational'
   | 'aborted';
+
+/** The proxy of this side itself failed: no target could be reached through it, and none was. */
+export const failuresOfProxy: ReadonlySet<string> = new Set<FailureReason>([
+  'proxy_unreachable',
+  'proxy_authentication',
+  'proxy_malformed',
+]);
 
 /** Carries a reason through callbacks and streams. It never leaves this folder: progress.ts turns it into a value. */
 export class RequestFailure extends Error {

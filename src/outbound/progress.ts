@@ -1,3 +1,4 @@
+import type { ProxyStage } from './egress-proxy.js';
 import { RequestFailure, type FailureReason } from './failure.js';
 
 /** Milliseconds; absent for a stage that was not completed. */
@@ -31,6 +32,8 @@ export interface NoResponse {
 export class Progress {
   /** The address that was dialled last. */
   remoteAddress: string | undefined;
+  /** How far the proxy is; undefined for a direct connection. */
+  proxyStage: ProxyStage | undefined;
   /** The connection is kept for another request. */
   isConnectionKept = false;
   readonly #deadlineMs: number;
@@ -64,7 +67,12 @@ export class Progress {
 
   deadlineExceeded(): RequestFailure {
     const detail = `No final response within ${this.#deadlineMs} ms; the time ended while ${stages[this.#stage]}.`;
-    return new RequestFailure('deadline_exceeded', detail);
+    if (this.#stage !== 'connectMs' || this.proxyStage === undefined) {
+      return new RequestFailure('deadline_exceeded', detail);
+    }
+    return this.proxyStage === 'reach'
+      ? new RequestFailure('proxy_unreachable', `${detail} The egress proxy accepted no connection.`, 'ETIMEDOUT')
+      : new RequestFailure('proxy_timeout', `${detail} The egress proxy did not answer the CONNECT request.`);
   }
 }
 

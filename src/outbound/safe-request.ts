@@ -1,6 +1,7 @@
 /**
  * Every request of the registry to a registered URL passes these steps: the sink as text (sink.ts), its name and the
- * addresses of the name (resolve.ts, address.ts), TCP and TLS to one of them (dial.ts; all of these in connect.ts), one
+ * addresses of the name (look-up.ts, address.ts), TCP and TLS to one of them, through a proxy or not (dial.ts,
+ * egress-proxy.ts; all of these in connect.ts), one
  * OPTIONS request (connection.ts). The result is a Reply. Deliveries pass the same steps, through kits/guard.
  */
 import { createAddressRules } from './address.js';
@@ -47,6 +48,7 @@ export const safeRequestDefaults = {
   ownAuthorities: [],
   dnsServers: [],
   ca: undefined,
+  proxy: undefined,
   deadlineMs: 10_000,
   maxHeaderBytes: 8192,
   maxInformational: 8,
@@ -72,9 +74,9 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
       async (progress, signal): Promise<FinalResponse | SinkBlocked | NotConnected> => {
         const parsed = parseSink(url, sinkRules);
         if (!parsed.ok) return { kind: 'blocked', reason: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') };
-        const socket = await connect(parsed.sink, progress, signal, admit);
-        if ('kind' in socket) return socket;
-        const remoteAddress = socket.remoteAddress ?? '';
+        const connected = await connect(parsed.sink, progress, signal, admit);
+        if ('kind' in connected) return connected;
+        const { socket, remoteAddress } = connected;
         const connection = openConnection(socket, new URL(url).origin, limits);
         const request = { url, method, headers: { 'User-Agent': userAgent, ...headers } };
         const answer = await progress.during('answerMs', connection.exchange(request, signal));

@@ -105,6 +105,10 @@ test('a verdict comes with advice if the webhook owner can change something', ()
   const silent = known.filter((verdict) => verdicts[verdict].advice === undefined);
   expect(silent).toEqual([
     'granted',
+    'proxy_unreachable',
+    'proxy_authentication',
+    'proxy_malformed',
+    'proxy_refused',
     'aborted',
     'callback_granted',
     'revoked',

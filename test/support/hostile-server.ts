@@ -38,7 +38,8 @@ export async function startHostileServer({ tls, answer, host, port }: HostileSet
     sessions: [],
     reached: new Promise<void>((resolve) => (announce = resolve)),
     async deserted() {
-      await Promise.all([...open].map((socket) => once(socket, 'close')));
+      // `once` of node:events would reject for a reset.
+      await Promise.all([...open].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
     },
     async stop() {
       for (const socket of open) socket.destroy();

@@ -295,6 +295,50 @@ export const verdictTexts = {
       nl: 'Maak voor dit pad een uitzondering in de botbescherming (challenges, captcha), voor OPTIONS en voor POST.',
     },
   },
+  proxy_unreachable: {
+    title: {
+      en: 'Assent could not reach the egress proxy of its own network, so it did not ask the webhook.',
+      nl: 'Assent kon de proxy van zijn eigen netwerk niet bereiken en heeft de webhook dus niets gevraagd.',
+    },
+  },
+  proxy_authentication: {
+    title: {
+      en: 'The egress proxy of Assent did not accept its credentials, so Assent did not ask the webhook.',
+      nl: 'De proxy van Assent accepteerde de inloggegevens niet, dus Assent heeft de webhook niets gevraagd.',
+    },
+  },
+  proxy_malformed: {
+    title: {
+      en: 'The egress proxy of Assent returned no valid response, so Assent did not ask the webhook.',
+      nl: 'De proxy van Assent stuurde geen geldig antwoord terug, dus Assent heeft de webhook niets gevraagd.',
+    },
+  },
+  proxy_refused: {
+    title: {
+      en: 'The egress proxy of Assent does not allow connections to the address and port of the webhook.',
+      nl: 'De proxy van Assent staat geen verbinding toe met het adres en de poort van de webhook.',
+    },
+  },
+  proxy_no_connection: {
+    title: {
+      en: 'The egress proxy of Assent could not connect to the host of the webhook.',
+      nl: 'De proxy van Assent kon geen verbinding maken met de host van de webhook.',
+    },
+    advice: {
+      en: 'Check that the webhook is running, and that no firewall drops connections to the port of the sink.',
+      nl: 'Controleer of de webhook draait, en of geen firewall verbindingen met de poort van de sink blokkeert.',
+    },
+  },
+  proxy_timeout: {
+    title: {
+      en: 'The egress proxy of Assent did not connect to the host of the webhook in time.',
+      nl: 'De proxy van Assent maakte niet op tijd verbinding met de host van de webhook.',
+    },
+    advice: {
+      en: 'Check that the host is reachable from outside, and that no firewall drops the connection.',
+      nl: 'Controleer of de host van buitenaf bereikbaar is, en of geen firewall de verbinding blokkeert.',
+    },
+  },
   deadline_exceeded: {
     title: { en: 'The webhook did not respond in time.', nl: 'De webhook antwoordde niet op tijd.' },
     advice: { en: 'Respond to OPTIONS immediately.', nl: 'Antwoord direct op OPTIONS.' },

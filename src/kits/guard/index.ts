@@ -1,5 +1,6 @@
 import { createAddressRules } from '../../outbound/address.js';
 import { createConnect, type NotConnected } from '../../outbound/connect.js';
+import type { EgressProxySettings } from '../../outbound/egress-proxy.js';
 import { openConnection, type AnswerLimits, type Connection } from '../../outbound/connection.js';
 import { RequestFailure } from '../../outbound/failure.js';
 import { withinDeadline, type Progress, type Timing, type NoResponse } from '../../outbound/progress.js';
@@ -19,6 +20,8 @@ export interface GuardSettings {
   sinkCa?: string | undefined;
   /** Name servers as `address` or `address:port`; the servers of the system if absent or empty. */
   dnsServers?: readonly string[] | undefined;
+  /** The proxy that is the only way out of this network. It is asked for addresses that were checked, never for names. */
+  proxy?: EgressProxySettings | undefined;
   /** Milliseconds for one request, from the DNS look-up to the end of the response: 10,000 if absent. */
   deadlineMs?: number | undefined;
   /** Milliseconds that an idle connection is kept: 4,000 if absent. 0 opens a connection for each request. */
@@ -26,6 +29,8 @@ export interface GuardSettings {
   /** `User-Agent` of requests without one. */
   userAgent?: string | undefined;
 }
+
+export type { EgressProxySettings };
 
 export interface GuardedRequest {
   /** An https URL in canonical form, as Assent accepts it for a sink. */
@@ -47,7 +52,8 @@ export type GuardedReply = (FinalResponse | NoResponse | SinkBlocked | Blocked) 
 /**
  * Sends POST requests to URLs that other people registered, and only to public addresses. For every connection it
  * resolves the name itself, refuses the name as a whole if one of its addresses is not allowed, connects to an address
- * that it checked, and checks TLS (1.2 or later) against the name. It follows no redirects and uses no proxy. One
+ * that it checked, and checks TLS (1.2 or later) against the name. It follows no redirects, and uses no proxy but the
+ * one of its settings. One
  * deadline covers everything. Headers are limited to 8 KiB, and at most 64 KiB of a body is read and dropped.
  *
  * A kept connection stays with the address that was checked. It is closed after `keepAliveMs` without a request, and
@@ -77,7 +83,7 @@ const maxAgeMs = 60_000;
 const maxParsed = 1_000;
 const limits = { maxHeaderBytes: 8192, maxInformational: 8, maxBodyBytes: 65_536 };
 
-/** Throws for invalid networks and an invalid certificate authority. */
+/** Throws for invalid networks, authorities and proxies, and for a proxy without a way around it to what is allowed. */
 export function createGuardedClient(settings: GuardSettings = {}): GuardedClient {
   const {
     allowedNetworks = [],
@@ -85,13 +91,14 @@ export function createGuardedClient(settings: GuardSettings = {}): GuardedClient
     sinkPorts: ports = [443, 8443],
     sinkCa: ca,
     dnsServers = [],
+    proxy,
     deadlineMs = 10_000,
     keepAliveMs = 4_000,
     userAgent = 'Assent-sender',
   } = settings;
   const addresses = createAddressRules({ allowedNetworks, deniedNetworks });
   const sinkRules = { addresses, ports, ownAuthorities: [] };
-  const connect = createConnect(addresses, { allowedNetworks, deniedNetworks, dnsServers, ca, deadlineMs });
+  const connect = createConnect(addresses, { allowedNetworks, deniedNetworks, dnsServers, ca, proxy, deadlineMs });
   const answerLimits: AnswerLimits = { ...limits, keepAliveMs };
   /** Idle connections by host and port, the most recently used one last. */
   const idle = new Map<string, Kept[]>();
@@ -131,11 +138,12 @@ export function createGuardedClient(settings: GuardSettings = {}): GuardedClient
   }
 
   async function open(sink: Sink, place: string, progress: Progress, signal: AbortSignal): Promise<Kept | Blocked> {
-    const socket = await connect(sink, progress, signal);
+    const connected = await connect(sink, progress, signal);
     // Only a network budget holds a request back, and this client has none.
-    if ('kind' in socket) return socket as Blocked;
+    if ('kind' in connected) return connected as Blocked;
+    const { socket, remoteAddress } = connected;
     const connection = openConnection(socket, new URL(sink.uri).origin, answerLimits);
-    const kept = { connection, remoteAddress: socket.remoteAddress ?? '', openedAt: performance.now() };
+    const kept = { connection, remoteAddress, openedAt: performance.now() };
     socket.once('close', () => leave(place, kept));
     return kept;
   }

@@ -1,5 +1,6 @@
 import { LinkedController, sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
+import { failuresOfProxy } from '../../outbound/failure.js';
 import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
 import type { MatchAnswer } from '../../matching/match/match-message.js';
 import type { GuardedClient, GuardedReply } from '../guard/index.js';
@@ -21,7 +22,9 @@ export interface DeliveryResult {
   outcome: OutcomeKind | 'denied' | 'withheld' | 'blocked';
   /** HTTP status of the last response. */
   status?: number;
-  /** Why there is no response. */
+  /** Why there is no response, as a code such as `connection_refused` or `proxy_unreachable`. */
+  reason?: string;
+  /** The same as a sentence. */
   detail?: string;
   /** RFC 3339. The end of the hold that the webhook asked for. */
   helduntil?: string;
@@ -69,6 +72,12 @@ export function createDeliver(settings: DeliverSettings) {
     const delivery = deliveryOf(event, origin, to);
     const reply = await guarded.post({ url: to.sink, ...delivery, signal });
     signal.throwIfAborted();
+    if (isOwnFault(reply)) {
+      // The webhook had no part in it, and got nothing.
+      permit.giveBack();
+      onWithheld(origin, to.sink, new Error(`Nothing was delivered. ${reply.detail}`));
+      return reply;
+    }
     if (reply.kind === 'blocked') permit.giveBack();
     const status = reply.kind === 'answered' ? reply.status : 'error';
     report({ origin, sink: to.sink, status, retryAfter: retryAfterOf(reply) });
@@ -114,7 +123,8 @@ export function createDeliver(settings: DeliverSettings) {
       }
       if (!isTransient.has(outcome) || attempts >= maxAttempts) {
         const { helduntil } = permission(origin, sink);
-        const what = reply.kind === 'answered' ? { status: reply.status } : { detail: reply.detail };
+        const what =
+          reply.kind === 'answered' ? { status: reply.status } : { reason: reply.reason, detail: reply.detail };
         return { sink, outcome, ...what, ...(helduntil !== undefined && { helduntil }), attempts };
       }
       // `acquire` waits until the hold ends.
@@ -141,6 +151,11 @@ export function createDeliver(settings: DeliverSettings) {
       over.abort();
     }
   };
+}
+
+/** The sender's own proxy failed, or does not let it reach the webhook. */
+function isOwnFault(reply: GuardedReply): reply is GuardedReply & { kind: 'unanswered' } {
+  return reply.kind === 'unanswered' && (failuresOfProxy.has(reply.reason) || reply.reason === 'proxy_refused');
 }
 
 /** The first of several header lines counts. */

@@ -24,6 +24,14 @@ export function createAsking({
   follower,
   counter,
 }: Pick<Context, 'database' | 'config' | 'log' | 'metrics' | 'follower' | 'counter'>): Asking {
+  const { proxy } = config.outbound;
+  // The origin of a URL has no credentials.
+  if (proxy !== undefined) {
+    log.info(
+      { proxy: new URL(proxy.url).origin, noProxy: proxy.noProxy },
+      'webhooks are asked through an egress proxy',
+    );
+  }
   const contact = config.contact ?? config.publicUrl;
   const ownAuthorities = config.publicUrl === undefined ? [] : [authorityOf(new URL(config.publicUrl))];
   const sinkRules = { addresses: createAddressRules(config.outbound), ports: config.outbound.ports, ownAuthorities };

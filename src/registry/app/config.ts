@@ -9,6 +9,7 @@ import { usualClaims } from '../tokens/claims.js';
 import { isName, isReserved } from '../../base/formats/name.js';
 import { createAddressRules } from '../../outbound/address.js';
 import { everyLocalPort } from '../../outbound/sink.js';
+import { faultOfProxyUrl, networksWithoutWay } from '../../outbound/egress-proxy.js';
 import { limits } from '../../base/limits.js';
 import { usualBudget } from '../../matching/match/work.js';
 
@@ -65,6 +66,11 @@ const publicUrl = httpUrl
 const contactUri = z
   .string()
   .regex(/^(?:mailto:[!-~]+@[!-~]+|https:\/\/[!-~]+|tel:[!-~]+)$/, 'must be URIs like mailto:security@example.com');
+
+const proxyUrl = z.string().superRefine((value, context) => {
+  const fault = faultOfProxyUrl(value);
+  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+});
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 
@@ -157,6 +163,9 @@ const variables = {
   ASSENT_SINK_PORTS: list.pipe(z.array(sinkPort).min(1, 'must name at least one port')).default([443, 8443]),
   ASSENT_SINK_CA_FILE: text.optional(),
   ASSENT_DNS_SERVERS: list.pipe(z.array(dnsServer)).default([]),
+  ASSENT_EGRESS_PROXY: proxyUrl.optional(),
+  ASSENT_EGRESS_PROXY_CA_FILE: text.optional(),
+  ASSENT_EGRESS_NO_PROXY: list.pipe(z.array(network)).default([]),
   ASSENT_CONTACT: text.regex(/^[ -~]+$/, 'must be ASCII: it is sent in a header').optional(),
   ASSENT_SECURITY_CONTACT: list.pipe(z.array(contactUri)).default([]),
   ASSENT_SECURITY_POLICY: z.url({ protocol: /^https$/, error: 'must be an https URL' }).optional(),
@@ -216,6 +225,9 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
   const production = present['NODE_ENV'] === 'production';
   const [steps, price] = [valueOf('ASSENT_MATCH_STEPS'), valueOf('ASSENT_PRICE_PER_TENANT')];
   const events = valueOf('ASSENT_MESSAGE_EVENTS');
+  const proxy = valueOf('ASSENT_EGRESS_PROXY');
+  const [allowed, noProxy] = [valueOf('ASSENT_ALLOWED_NETWORKS'), valueOf('ASSENT_EGRESS_NO_PROXY')];
+  const stuck = proxy && allowed && noProxy ? networksWithoutWay(allowed, noProxy) : [];
   const rules: Array<[isBroken: boolean | undefined, name: Name, message: string]> = [
     [
       steps !== undefined && price !== undefined && events !== undefined && steps < price * events,
@@ -265,6 +277,21 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
       'ASSENT_OPERATIONS_PORT',
       `is the same as ${portSetting(present)}`,
     ],
+    [
+      stuck.length > 0,
+      'ASSENT_EGRESS_NO_PROXY',
+      `must have ${stuck.join(', ')} of ASSENT_ALLOWED_NETWORKS: the proxy gets public addresses only, because the others mean something else where it is`,
+    ],
+    [
+      !('ASSENT_EGRESS_PROXY' in present) && noProxy !== undefined && noProxy.length > 0,
+      'ASSENT_EGRESS_NO_PROXY',
+      'is set without ASSENT_EGRESS_PROXY',
+    ],
+    [
+      'ASSENT_EGRESS_PROXY_CA_FILE' in present && !/^https:/i.test(present['ASSENT_EGRESS_PROXY'] ?? ''),
+      'ASSENT_EGRESS_PROXY_CA_FILE',
+      'is for an https URL in ASSENT_EGRESS_PROXY only',
+    ],
   ];
   return rules.flatMap(([isBroken, name, message]) => (isBroken ? [`${name} ${message}`] : []));
 }
@@ -300,11 +327,13 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   );
   const parsed = schema.safeParse(present);
   const ca = readAuthority(present['ASSENT_SINK_CA_FILE']);
+  const proxyCa = readAuthority(present['ASSENT_EGRESS_PROXY_CA_FILE']);
   const faults = [
     ...unknown.map((name) => `${name} ${moved[name] ?? 'is not a setting'}`),
     ...(parsed.error?.issues ?? []).map(({ path, message }) => `${String(path[0])}${detail(path)} ${message}`),
     ...contradictions(present),
     ...(ca.fault === undefined ? [] : [`ASSENT_SINK_CA_FILE cannot be read: ${ca.fault}`]),
+    ...(proxyCa.fault === undefined ? [] : [`ASSENT_EGRESS_PROXY_CA_FILE cannot be read: ${proxyCa.fault}`]),
   ];
   if (faults.length > 0 || !parsed.success) {
     throw new SetupError(`The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`);
@@ -336,6 +365,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       ports: values.ASSENT_SINK_PORTS,
       ca: ca.pem,
       dnsServers: values.ASSENT_DNS_SERVERS,
+      proxy:
+        values.ASSENT_EGRESS_PROXY === undefined
+          ? undefined
+          : { url: values.ASSENT_EGRESS_PROXY, ca: proxyCa.pem, noProxy: values.ASSENT_EGRESS_NO_PROXY },
     },
     handshake: {
       deadlineMs: values.ASSENT_HANDSHAKE_DEADLINE_MS,

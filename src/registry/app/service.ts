@@ -14,6 +14,7 @@ import { closeHandshakesOfPair } from '../handshake/close.js';
 import type { Worker } from '../handshake/worker.js';
 import { loadContract } from '../../base/contract/contract.js';
 import { publishAddress } from '../tokens/development-registry.js';
+import { createTrustedRoute } from '../../outbound/trusted-route.js';
 import { openIssuers } from '../tokens/issuers.js';
 import { Metrics } from '../probes/metrics.js';
 import { closeServer, createRefuseUnread, serve, urlOf } from '../http/server.js';
@@ -142,7 +143,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     checkAnswers,
     stopping,
   };
-  const issuers = await openIssuers({ ...config.tokens, dataFolder: config.dataFolder }, log);
+  const issuers = await openIssuers(
+    { ...config.tokens, dataFolder: config.dataFolder, route: createTrustedRoute(config.outbound) },
+    log,
+  );
   const listener = createApi(context, issuers, following.onWritten);
   const operations = await createOperations(context);
   const upkeep = createUpkeep(context);

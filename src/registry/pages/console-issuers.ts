@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TrustedRoute } from '../../outbound/trusted-route.js';
 import { fetchJson } from '../tokens/fetch-json.js';
 
 /** An issuer that the console signs in with: authorization code with PKCE (RFC 7636). */
@@ -34,6 +35,7 @@ const timeoutMs = 3_000;
  */
 export function createConsoleIssuers(
   issuers: readonly ConsoleIssuerSettings[],
+  route: TrustedRoute,
   onOutage: (issuer: string, cause: unknown) => void,
 ): () => Promise<ConsoleIssuer[]> {
   let known = new Map<string, ConsoleIssuer>();
@@ -45,7 +47,7 @@ export function createConsoleIssuers(
     const found = await Promise.all(
       issuers.map(async (settings): Promise<ConsoleIssuer | undefined> => {
         try {
-          return { ...(await discover(settings.issuer)), ...settings };
+          return { ...(await discover(settings.issuer, route)), ...settings };
         } catch (cause) {
           isComplete = false;
           onOutage(settings.issuer, cause);
@@ -65,13 +67,14 @@ export function createConsoleIssuers(
 }
 
 /** OpenID Connect Discovery 1.0, section 4, then RFC 8414, section 3.1. */
-async function discover(issuer: string) {
+async function discover(issuer: string, route: TrustedRoute) {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
   const openid = `${origin}${path}/.well-known/openid-configuration`;
+  const fetching = { timeoutMs, accept: 'application/json', route };
   const found = metadata.parse(
-    await fetchJson(openid, timeoutMs, 'application/json').catch(() =>
-      fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, timeoutMs, 'application/json'),
+    await fetchJson(openid, fetching).catch(() =>
+      fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, fetching),
     ),
   );
   if (found.issuer !== issuer) throw new Error(`The metadata is of another issuer: ${found.issuer}.`);

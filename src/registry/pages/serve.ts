@@ -11,6 +11,7 @@ import { landingTexts } from '../../base/texts/landing.js';
 import { languages, textIn } from '../../base/texts/text.js';
 import { developmentCommands } from '../tokens/development-registry.js';
 import { frame, framePolicy } from './frame.js';
+import { createTrustedRoute } from '../../outbound/trusted-route.js';
 import { createConsoleIssuers, type ConsoleIssuer } from './console-issuers.js';
 import { guideIndex, guidePage, loadGuides } from './guides.js';
 import { landingJson, landingPage, type LandingSettings, tokenMarkup, type TokenSources } from './landing.js';
@@ -114,6 +115,7 @@ function settingsOf({ config, contract, log }: PageContext): PageSettings {
       tokens.issuers.flatMap(({ issuer, consoleclient, consolescope }) =>
         consoleclient === undefined ? [] : [{ issuer, clientid: consoleclient, scope: consolescope }],
       ),
+      createTrustedRoute(config.outbound),
       (issuer, cause) => log.warn({ issuer, err: cause }, 'cannot read the metadata of the issuer for the console'),
     ),
     consoleCommand: commands?.console,

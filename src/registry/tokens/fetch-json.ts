@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import type { TrustedRoute } from '../../outbound/trusted-route.js';
 
 const maxBytes = 256 * 1024;
 
@@ -7,9 +8,15 @@ const maxBytes = 256 * 1024;
  * fetch, from the name look-up to the last byte; `accept` is the media types. Rejects unless the status is 200. Follows no
  * redirects and unpacks no compressed bodies, so the limits apply to the bytes that are read.
  */
-export async function fetchJson(url: string, timeoutMs: number, accept: string): Promise<unknown> {
+export async function fetchJson(
+  url: string,
+  { timeoutMs, accept, route }: { timeoutMs: number; accept: string; route: TrustedRoute | undefined },
+): Promise<unknown> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const dispatcher = await route?.(url);
   const { statusCode, body } = await request(url, {
-    signal: AbortSignal.timeout(timeoutMs),
+    signal,
+    ...(dispatcher !== undefined && { dispatcher }),
     headers: { accept },
     reset: true,
   });

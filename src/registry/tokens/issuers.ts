@@ -2,6 +2,7 @@ import type { JSONWebKeySet } from 'jose';
 import type { Logger } from 'pino';
 import { createAuthenticate, type Authenticate, type AuthenticateSettings, type TokenIssuer } from './authenticate.js';
 import { developmentAudience, openDevelopmentIssuer } from './development-issuer.js';
+import type { TrustedRoute } from '../../outbound/trusted-route.js';
 import { createRemoteKeySource } from './keys.js';
 import type { Principal } from '../../base/contract/principal.js';
 
@@ -12,6 +13,8 @@ interface IssuerSettings {
   /** Whether the service issues its own tokens, with a key in the data folder. */
   developmentIssuer: boolean;
   dataFolder: string;
+  /** How issuers are reached. Directly if absent. */
+  route?: TrustedRoute;
 }
 
 export interface Issuers {
@@ -27,6 +30,7 @@ export async function openIssuers(settings: IssuerSettings, log: Logger): Promis
     ...rest,
     keys: createRemoteKeySource({
       url: jwks,
+      ...(settings.route !== undefined && { route: settings.route }),
       onChange: () => tokens.clear(),
       onOutage: (cause) => log.warn({ issuer: rest.issuer, err: cause }, 'cannot fetch the keys of the token issuer'),
     }),

@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose';
 import { RegistryError } from '../../base/errors.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
+import type { TrustedRoute } from '../../outbound/trusted-route.js';
 import { fetchJson } from './fetch-json.js';
 
 /**
@@ -13,6 +14,8 @@ export type KeySource = JWTVerifyGetKey;
 interface RemoteKeySettings {
   /** From the operator's configuration, so it is trusted. */
   url: string;
+  /** Through a proxy or not. Directly if absent. */
+  route?: TrustedRoute;
   /** Monotonic milliseconds: a wall clock that is set back would stop the refresh. */
   clock?: () => number;
   /** For a whole fetch, from the name look-up to the last byte. */
@@ -59,6 +62,7 @@ class RemoteKeys {
   readonly #url: string;
   readonly #clock: () => number;
   readonly #timeoutMs: number;
+  readonly #route: TrustedRoute | undefined;
   readonly #settings: Pick<RemoteKeySettings, 'onOutage' | 'onChange'>;
   #kept: { find: KeySource; fetchedAt: number; text: string; ids: string[] } | undefined;
   #attemptedAt = -Infinity;
@@ -67,10 +71,11 @@ class RemoteKeys {
   /** Ids of keys that the kept set lacks; true if a set was fetched after a token had named the key. */
   readonly #unknown = new Map<string, boolean>();
 
-  constructor({ url, clock = () => performance.now(), timeoutMs = 3_000, ...settings }: RemoteKeySettings) {
+  constructor({ url, clock = () => performance.now(), timeoutMs = 3_000, route, ...settings }: RemoteKeySettings) {
     this.#url = url;
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
+    this.#route = route;
     this.#settings = settings;
   }
 
@@ -108,7 +113,9 @@ class RemoteKeys {
   async #fetch(): Promise<void> {
     this.#attemptedAt = this.#clock();
     try {
-      const keys = usableKeys(await fetchJson(this.#url, this.#timeoutMs, jsonTypes));
+      const keys = usableKeys(
+        await fetchJson(this.#url, { timeoutMs: this.#timeoutMs, accept: jsonTypes, route: this.#route }),
+      );
       const text = JSON.stringify(keys);
       const isOther = this.#kept !== undefined && this.#kept.text !== text;
       if (isOther) this.#unknown.clear();

@@ -139,7 +139,8 @@ export const commands: Commands = {
       folder in ASSENT_DATA. Token: NOTIFY_TOKEN_FILE, or NOTIFY_TOKEN_URL with NOTIFY_CLIENT_ID and
       NOTIFY_CLIENT_SECRET; in development it is made here, for --tenant demo. NOTIFY_REGISTRY_CA_FILE is the authority of
       the registry's certificate. ASSENT_ALLOWED_NETWORKS, ASSENT_DENIED_NETWORKS, ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE,
-      ASSENT_DNS_SERVERS and ASSENT_LOG_LEVEL are those of the registry.
+      ASSENT_DNS_SERVERS, ASSENT_LOG_LEVEL, ASSENT_EGRESS_PROXY, ASSENT_EGRESS_PROXY_CA_FILE and ASSENT_EGRESS_NO_PROXY
+      are those of the registry.
 `,
     options: {
       origin: text(''),

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { request } from 'undici';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../../registry/app/config.js';
 import { SetupError, UsageError } from '../../base/errors.js';
+import { createTrustedRoute, type TrustedRoute } from '../../outbound/trusted-route.js';
 import { createLog } from '../../registry/http/log.js';
 import type { OutboxEntry } from '../notify/outbox.js';
 import { runNotifier } from '../notify/notifier.js';
@@ -30,6 +32,9 @@ const shared = [
   'ASSENT_SINK_PORTS',
   'ASSENT_SINK_CA_FILE',
   'ASSENT_DNS_SERVERS',
+  'ASSENT_EGRESS_PROXY',
+  'ASSENT_EGRESS_PROXY_CA_FILE',
+  'ASSENT_EGRESS_NO_PROXY',
   'ASSENT_DEVELOPMENT_ISSUER',
 ] as const;
 
@@ -52,7 +57,7 @@ export async function notify(options: NotifyOptions, env: NodeJS.ProcessEnv, sig
     const { id, type, subject } = event as { id: string; type: string; subject: string };
     return { notice: id, type, subscription: subject, sinkhost: new URL(sink).host };
   };
-  const token = tokenSource(options.tenant, env, given);
+  const token = tokenSource(options.tenant, env, given, createTrustedRoute(config.outbound));
   const folder = options.data === '' ? join(config.dataFolder, `notify-${origin.toLowerCase()}`) : options.data;
   log.info({ origin, folder }, 'notices start');
   await runNotifier(
@@ -93,27 +98,41 @@ function addressOf(text: string): URL {
 }
 
 /** From a file, from a token endpoint, or in development signed here. */
-function tokenSource(tenant: string, env: NodeJS.ProcessEnv, given: NodeJS.ProcessEnv): () => Promise<string> {
+function tokenSource(
+  tenant: string,
+  env: NodeJS.ProcessEnv,
+  given: NodeJS.ProcessEnv,
+  route: TrustedRoute,
+): () => Promise<string> {
   const { NOTIFY_TOKEN_FILE: file, NOTIFY_TOKEN_URL: url } = env;
   if (file) return async () => (await readFile(file, 'utf8')).trim();
-  if (url) return () => requestToken(url, env);
+  if (url) return () => requestToken(url, env, route);
   return () => createToken({ tenant, subscriber: 'assent-notify', scopes, minutes: 60 }, given);
 }
 
 const tokenResponse = z.object({ access_token: z.string() });
 
 /** Client credentials (RFC 6749, section 4.4). */
-async function requestToken(url: string, env: NodeJS.ProcessEnv): Promise<string> {
+async function requestToken(url: string, env: NodeJS.ProcessEnv, route: TrustedRoute): Promise<string> {
   const [id, secret] = [env['NOTIFY_CLIENT_ID'] ?? '', env['NOTIFY_CLIENT_SECRET'] ?? ''];
   const basic = Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64');
-  const response = await fetch(url, {
+  const dispatcher = await route(url);
+  const { statusCode, body } = await request(url, {
     method: 'POST',
-    headers: { Authorization: `Basic ${basic}`, Accept: 'application/json' },
-    body: new URLSearchParams({ grant_type: 'client_credentials', scope: scopes.join(' ') }),
+    headers: {
+      Authorization: `Basic ${basic}`,
+      Accept: 'application/json',
+      'Content-Type': 'application/x-www-form-urlencoded',
+    },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: scopes.join(' ') }).toString(),
     signal: AbortSignal.timeout(tokenMs),
+    ...(dispatcher !== undefined && { dispatcher }),
   });
-  if (!response.ok) throw new Error(`The token endpoint returned ${response.status}.`);
-  return tokenResponse.parse(await response.json()).access_token;
+  if (statusCode >= 300) {
+    await body.dump();
+    throw new Error(`The token endpoint returned ${statusCode}.`);
+  }
+  return tokenResponse.parse(await body.json()).access_token;
 }
 
 async function readIfNamed(env: NodeJS.ProcessEnv, name: string): Promise<string | undefined> {

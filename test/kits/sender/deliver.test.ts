@@ -1,7 +1,9 @@
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import type { MatchAnswer, Sender } from '../../../src/kits/sender/index.js';
+import { startEgressProxy } from '../../support/egress-proxy.js';
 import { startHostileServer } from '../../support/hostile-server.js';
 import type { Registry } from '../../support/registry.js';
 import { startSenders, type Senders } from '../../support/senders.js';
@@ -108,6 +110,26 @@ test("a host name that resolves into the sender's own network after the consent 
   registry.dns.zone[name] = ['127.0.0.1'];
   expect(await sender.deliver(event, sender.match(event))).toMatchObject([{ outcome: 'delivered' }]);
   await inside.stop();
+});
+
+test('goes through the proxy of the settings; what fails in the proxy is no failure of the webhook', async () => {
+  let answer: ((socket: Socket) => void) | undefined = (socket) => void socket.end('HTTP/1.1 407 Who\r\n\r\n');
+  const proxy = await startEgressProxy({ intercept: () => answer });
+  const name = 'behind-a-proxy.hooks.test';
+  const { id, sink, posted, event } = await newWebhook('com.example.proxied', {}, [], name);
+  registry.dns.zone[name] = ['93.184.216.34'];
+  const { allowedNetworks: noProxy } = guard();
+  const settings = { ...guard(), proxy: { url: `http://127.0.0.1:${proxy.port}`, noProxy } };
+  const proxied = await senders.startCurrent({ guard: settings });
+  const [failed] = await proxied.deliver(event, proxied.match(event), { attempts: 1 });
+  expect(failed).toMatchObject({ sink, outcome: 'unanswered', reason: 'proxy_authentication', attempts: 1 });
+  expect(senders.faults.filter((fault) => String(fault).includes('egress proxy'))).toHaveLength(1);
+  answer = undefined;
+  expect(await proxied.deliver(event, proxied.match(event))).toMatchObject([{ outcome: 'delivered' }]);
+  expect(posted).toHaveLength(1);
+  await untilCounted(id, { delivered: 1 });
+  await proxied.close();
+  await proxy.stop();
 });
 
 test.each<[string, number, object]>([

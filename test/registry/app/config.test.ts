@@ -252,6 +252,31 @@ test('an unreadable authority file, or one without a certificate, is refused at 
   expect(faultsOf({ ASSENT_SINK_CA_FILE: folder })).toEqual([expect.stringContaining('EISDIR')]);
 });
 
+test('an egress proxy gets public addresses only: each allowed network needs a way around it', () => {
+  const proxy = { ASSENT_EGRESS_PROXY: 'http://proxy.example:3128' };
+  expect(readConfig(proxy).outbound.proxy).toEqual({ url: proxy.ASSENT_EGRESS_PROXY, ca: undefined, noProxy: [] });
+  expect(readConfig({}).outbound.proxy).toBeUndefined();
+  const inside = { ...proxy, ASSENT_ALLOWED_NETWORKS: '10.20.0.0/16,127.0.0.1' };
+  expect(faultsOf(inside)).toEqual([expect.stringContaining('must have 10.20.0.0/16, 127.0.0.1 of ASSENT_ALLOWED')]);
+  for (const way of ['10.20.1.0/24,127.0.0.1', '10.20.0.0/16']) {
+    expect([way, faultsOf({ ...inside, ASSENT_EGRESS_NO_PROXY: way }).length]).toEqual([way, 1]);
+  }
+  expect(faultsOf({ ...inside, ASSENT_EGRESS_NO_PROXY: '10.0.0.0/8,127.0.0.0/8' })).toEqual([]);
+  expect(faultsOf({ ASSENT_EGRESS_NO_PROXY: '10.0.0.0/8' })).toEqual([expect.stringContaining('without')]);
+  for (const url of ['proxy.example:3128', 'socks5://p:1080', 'http://p:3128/x', 'http://p?x', 'http://a%zz@p']) {
+    expect([url, faultsOf({ ASSENT_EGRESS_PROXY: url }).length]).toEqual([url, 1]);
+  }
+});
+
+test('an authority of the proxy is for an https proxy', async () => {
+  const ASSENT_EGRESS_PROXY_CA_FILE = join(folder, 'proxy.pem');
+  await writeFile(ASSENT_EGRESS_PROXY_CA_FILE, (await createAuthority()).cert);
+  expect(faultsOf({ ASSENT_EGRESS_PROXY: 'https://p:3129', ASSENT_EGRESS_PROXY_CA_FILE })).toEqual([]);
+  for (const ASSENT_EGRESS_PROXY of ['', 'http://p:3128']) {
+    expect(faultsOf({ ASSENT_EGRESS_PROXY, ASSENT_EGRESS_PROXY_CA_FILE })).toHaveLength(1);
+  }
+});
+
 test('no message repeats a value that may be secret', () => {
   const secret = 'canary7f3a';
   const faults = faultsOf({
@@ -263,6 +288,7 @@ test('no message repeats a value that may be secret', () => {
     ASSENT_ALLOWED_NETWORKS: secret,
     ASSENT_SINK_PORTS: secret,
     ASSENT_LOG_LEVEL: secret,
+    ASSENT_EGRESS_PROXY: `http://u:${secret}@proxy.example/${secret}`,
     ASSENT_EMBEDDED_DATABASE: secret,
     ASSENT_POLL_MS: secret,
   });

@@ -7,11 +7,12 @@ const exitCodes = { consent: 0, none: 1, unreachable: 3 } as const;
 
 export const checkCommand: Command = {
   usage: `  check URL [--origin NAME] [--rate N|none] [--callback-host HOST:PORT] [--policy strict|lenient] [--ca FILE]
-        [--allow-network CIDR] [--timeout SECONDS] [--json]
+        [--allow-network CIDR] [--proxy URL] [--proxy-ca FILE] [--timeout SECONDS] [--json]
       Asks a webhook for consent as a registry would, and prints the exchange, the verdict and what to change. Needs no
       registry. On this machine it also asks over plain http. Defaults: --origin eventemitter.example.com --rate 120
       --policy strict --timeout 10. A webhook on this machine gets a callback URL; another one gets it if you say with
       --callback-host where it reaches this machine. --ca is the authority of the webhook's certificate.
+      --proxy is the egress proxy of your network (ASSENT_EGRESS_PROXY if absent); allowed networks are reached directly.
       Exit codes: 0 consent; 1 no consent; 2 wrong usage; 3 no response.
 `,
   options: {
@@ -21,6 +22,8 @@ export const checkCommand: Command = {
     policy: choice(['strict', 'lenient'], 'strict'),
     ca: text(''),
     'allow-network': { type: 'string', multiple: true, default: [] },
+    proxy: text(''),
+    'proxy-ca': text(''),
     timeout: text('10'),
     json: flag,
   },
@@ -58,14 +61,26 @@ async function settingsOf(values: Values, urls: readonly string[]): Promise<Chec
   const seconds = Number(values['timeout']);
   if (!(seconds > 0 && seconds <= 3_600)) throw new UsageError('--timeout must be seconds above 0, at most 3600.');
   const ca = String(values['ca']);
+  // An argument is visible to other users of the machine, and the URL may have a password.
+  const proxy = String(values['proxy']) || (process.env['ASSENT_EGRESS_PROXY'] ?? '');
+  const proxyCa = String(values['proxy-ca']) || (process.env['ASSENT_EGRESS_PROXY_CA_FILE'] ?? '');
+  const allowedNetworks = [values['allow-network'] ?? []].flat().map(String);
   return {
     url,
     origin: origin.name,
     requestedRate: rate === 'none' ? undefined : Number(rate),
     judgement: values['policy'] as CheckSettings['judgement'],
     callbackHost: hostOf(String(values['callback-host'])),
-    ca: ca === '' ? undefined : await authorityIn(ca),
-    allowedNetworks: [values['allow-network'] ?? []].flat().map(String),
+    ca: ca === '' ? undefined : await authorityIn('--ca', ca),
+    allowedNetworks,
+    proxy:
+      proxy === ''
+        ? undefined
+        : {
+            url: proxy,
+            ca: proxyCa === '' ? undefined : await authorityIn('--proxy-ca', proxyCa),
+            noProxy: allowedNetworks,
+          },
     timeoutMs: seconds * 1_000,
     userAgent: `Assent/${version}`,
   };
@@ -78,7 +93,7 @@ function hostOf(value: string): CheckSettings['callbackHost'] {
   return { host, port: Number(port) };
 }
 
-async function authorityIn(file: string): Promise<string> {
+async function authorityIn(option: string, file: string): Promise<string> {
   const { createSecureContext } = await import('node:tls');
   try {
     const ca = await readFile(file, 'utf8');
@@ -86,7 +101,7 @@ async function authorityIn(file: string): Promise<string> {
     return ca;
   } catch (error) {
     throw new UsageError(
-      `--ca: ${file} is no certificate that can be read (${(error as NodeJS.ErrnoException).code}).`,
+      `${option}: ${file} is no certificate that can be read (${(error as NodeJS.ErrnoException).code}).`,
     );
   }
 }

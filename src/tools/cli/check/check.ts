@@ -1,6 +1,7 @@
 import { UsageError } from '../../../base/errors.js';
 import { createAddressRules } from '../../../outbound/address.js';
 import { createLoopbackRequest, isLoopback } from '../../../outbound/loopback-request.js';
+import { createEgressProxy, type EgressProxySettings } from '../../../outbound/egress-proxy.js';
 import { createSafeRequest, type SafeRequest, safeRequestDefaults } from '../../../outbound/safe-request.js';
 import { parseSink } from '../../../outbound/sink.js';
 import { sinkTexts } from '../../../base/texts/sinks.js';
@@ -27,6 +28,8 @@ export interface CheckSettings {
   /** PEM of an authority to trust. */
   ca: string | undefined;
   allowedNetworks: readonly string[];
+  /** The proxy that a webhook on another machine is asked through. */
+  proxy?: EgressProxySettings | undefined;
   /** Milliseconds for each request, and for the callback. */
   timeoutMs: number;
   userAgent: string;
@@ -36,7 +39,7 @@ export interface CheckSettings {
  * How to ask a webhook, and what a registry would do otherwise. Of a webhook on this machine, or if networks are allowed,
  * any port may be asked. Throws a UsageError for a URL that no registry would accept.
  */
-function prepareRequest({ url: text, ca, allowedNetworks, timeoutMs, userAgent }: CheckSettings) {
+function prepareRequest({ url: text, ca, allowedNetworks, proxy: given, timeoutMs, userAgent }: CheckSettings) {
   // Without a path, HTTP asks for the root.
   const url = text.replace(/^https?:\/\/[^/?#]+$/, '$&/');
   const target = URL.canParse(url) ? new URL(url) : undefined;
@@ -55,10 +58,12 @@ function prepareRequest({ url: text, ca, allowedNetworks, timeoutMs, userAgent }
     addresses: addressRulesOf(rules),
   });
   if (!parsed.ok) throw new UsageError(`${parsed.detail.en} A registry does not accept this URL.`);
+  const proxy = isLocal ? undefined : given;
+  if (proxy !== undefined) checkProxy(proxy, allowedNetworks);
   const common = { deadlineMs: timeoutMs, userAgent };
   const request: SafeRequest = isPlain
     ? createLoopbackRequest(common)
-    : createSafeRequest({ ...safeRequestDefaults, ...rules, ca, ...common });
+    : createSafeRequest({ ...safeRequestDefaults, ...rules, ca, proxy, ...common });
   const isUsualPort = safeRequestDefaults.ports.some((each) => each === port);
   return {
     url,
@@ -81,6 +86,14 @@ function addressRulesOf(rules: Parameters<typeof createAddressRules>[0]) {
     return createAddressRules(rules);
   } catch (error) {
     throw new UsageError(`--allow-network: ${(error as Error).message}`);
+  }
+}
+
+function checkProxy(proxy: EgressProxySettings, allowedNetworks: readonly string[]): void {
+  try {
+    createEgressProxy(proxy, allowedNetworks);
+  } catch (error) {
+    throw new UsageError(`--proxy: ${(error as Error).message}`);
   }
 }
 

@@ -6,6 +6,8 @@ import { openDatabase } from '../../../registry/storage/open-database.js';
 import type { Database } from '../../../registry/storage/database.js';
 import { requireRights } from '../../../registry/storage/rights.js';
 import { fetchJson } from '../../../registry/tokens/fetch-json.js';
+import { knockAtProxy } from '../../../outbound/egress-proxy.js';
+import { createTrustedRoute, type TrustedRoute } from '../../../outbound/trusted-route.js';
 import type { Io } from '../command.js';
 
 const fetchMs = 3_000;
@@ -37,10 +39,19 @@ export async function runDoctor({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Pr
   );
   if (config === undefined) return 1;
   await checkDatabase(config, check);
+  const { proxy, allowedNetworks, dnsServers } = config.outbound;
+  if (proxy !== undefined) {
+    await check(
+      'egress proxy',
+      () => knockAtProxy(proxy, allowedNetworks, dnsServers, fetchMs),
+      () => `${new URL(proxy.url).origin} accepts connections.`,
+    );
+  }
+  const route = createTrustedRoute(config.outbound);
   for (const { issuer, jwks } of config.tokens.issuers) {
     await check(
       'issuer',
-      () => countKeys(issuer, jwks),
+      () => countKeys(issuer, jwks, route),
       (count) => `${issuer} has ${count} key${count === 1 ? '' : 's'}.`,
     );
   }
@@ -96,12 +107,11 @@ function sayMigrations({ pending, unknown }: Names): string {
   return unknown.length > 0 ? `A newer version has applied ${unknown.join(', ')}.` : 'All are applied.';
 }
 
-async function countKeys(issuer: string, jwks: string): Promise<number> {
-  const document = await fetchJson(jwks, fetchMs, 'application/jwk-set+json, application/json').catch(
-    (error: Error) => {
-      throw new Error(`${issuer}: the keys at ${jwks} cannot be fetched: ${error.message}`);
-    },
-  );
+async function countKeys(issuer: string, jwks: string, route: TrustedRoute): Promise<number> {
+  const accept = 'application/jwk-set+json, application/json';
+  const document = await fetchJson(jwks, { timeoutMs: fetchMs, accept, route }).catch((error: Error) => {
+    throw new Error(`${issuer}: the keys at ${jwks} cannot be fetched: ${error.message}`);
+  });
   const { keys } = document as { keys?: unknown };
   if (!Array.isArray(keys) || keys.length === 0) throw new Error(`${issuer}: there are no keys at ${jwks}.`);
   return keys.length;
