@@ -66,17 +66,21 @@ const pointers: Partial<Record<BlockKind, string>> = {
   network: '/sink',
 };
 
-/** The address of the webhook when it gave the consent of this pair. */
+/**
+ * The address of the webhook when it gave the consent of this pair. The aliases in here are none that a caller uses: with
+ * the same, the pair would be compared with itself.
+ */
 export function addressOf(row: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`(select p.address from "grant" p where p.origin = ${row}.origin and p.sink = ${row}.sink)`;
+  return Prisma.sql`(select given.address from "grant" given where given.origin = ${row}.origin and given.sink = ${row}.sink)`;
 }
 
 /** The same when it was last asked, whatever it answered. */
 export function askedAddressOf(row: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`coalesce((
-    select a.remoteaddress from handshake p join attempt a on a.handshake = p.id
-    where p.origin = ${row}.origin and p.sink = ${row}.sink and p.tenant = ${row}.tenant and a.remoteaddress is not null
-    order by p.id desc, a.number desc limit 1), ${addressOf(row)})`;
+    select trial.remoteaddress from handshake asking join attempt trial on trial.handshake = asking.id
+    where asking.origin = ${row}.origin and asking.sink = ${row}.sink and asking.tenant = ${row}.tenant
+      and trial.remoteaddress is not null
+    order by asking.id desc, trial.number desc limit 1), ${addressOf(row)})`;
 }
 
 /** Whether a block stops the pair of a row, whose alias is given: a handshake, a grant or a subscription. */
