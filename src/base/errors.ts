@@ -33,6 +33,8 @@ export const faultRules = [
   'text_nul',
   'text_lone_surrogate',
   'header_repeated',
+  'media_type_not_supported',
+  'encoding_not_supported',
   'percent_encoding',
   'key_reused',
   'etag_altered',

@@ -45,7 +45,8 @@ export const messageFaults = {
   content_type_repeated: 'There is more than one Content-Type.',
   format_not_supported: 'The event formats are application/cloudevents+json and application/cloudevents-batch+json.',
   charset_not_supported: 'JSON is UTF-8 (RFC 8259, section 8.1).',
-  not_an_event: 'The Content-Type is not a CloudEvents type, and no header begins with "ce-".',
+  not_an_event:
+    'The Content-Type is neither application/cloudevents+json nor application/cloudevents-batch+json, and no header begins with "ce-", as in binary mode.',
   not_utf8: 'The body is not UTF-8.',
   not_json: 'The body is not JSON (RFC 8259).',
   too_deep: `It is nested more than ${limits.eventDepth} deep.`,

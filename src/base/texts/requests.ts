@@ -122,6 +122,10 @@ export const requestTexts = {
     en: 'Percent-encoding needs two hexadecimal digits after each %, and the bytes must be UTF-8.',
     nl: 'Na elke % moeten twee hexadecimale cijfers staan, en de bytes moeten UTF-8 zijn.',
   },
+  plus: {
+    en: 'A plus sign in a query is a blank. Write %2B for a plus sign.',
+    nl: 'Een plusteken in een query is een spatie. Schrijf %2B voor een plusteken.',
+  },
   headerRepeated: {
     en: 'The request has a header twice that may occur only once.',
     nl: 'In het verzoek staat een header dubbel die maar één keer mag voorkomen.',

@@ -11,7 +11,10 @@ import { findFaults, isObject, parseJson } from '../../base/formats/json.js';
  */
 export function readBody(request: IncomingMessage, limit: number, done: (body: Buffer | RegistryError) => void): void {
   if (isEncoded(request.rawHeaders)) {
-    throw new RegistryError('media_type_unsupported', requestTexts.encoded);
+    const faults = [
+      { pointer: 'header/content-encoding', rule: 'encoding_not_supported' as const, detail: requestTexts.encoded },
+    ];
+    throw new RegistryError('media_type_unsupported', requestTexts.encoded, { faults });
   }
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -75,7 +78,9 @@ function readForm(operation: Operation, bytes: Buffer): unknown {
 export function parseBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Buffer): unknown {
   const mediaType = mediaTypeOf(headers);
   if (!operation.mediaTypes.includes(mediaType)) {
-    throw new RegistryError('media_type_unsupported', requestTexts.mediaType(operation.mediaTypes));
+    const detail = requestTexts.mediaType(operation.mediaTypes);
+    const faults = [{ pointer: 'header/content-type', rule: 'media_type_not_supported' as const, detail }];
+    throw new RegistryError('media_type_unsupported', detail, { faults });
   }
   if (mediaType === 'application/x-www-form-urlencoded') return readForm(operation, bytes);
   const json = parseJson(bytes);

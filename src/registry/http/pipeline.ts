@@ -11,7 +11,7 @@ import { HttpExchange, type Preferred, type Route, type RouteMatch, type Untyped
 import type { Handlers } from './handler.js';
 import { pagePolicy, problemPage } from './html-page.js';
 import type { Principal } from '../../base/contract/principal.js';
-import { problemHeaders, problemOf } from './problem.js';
+import { acceptHeaders, problemHeaders, problemOf, withPlusHints } from './problem.js';
 import { callerRequestIdOf, traceIdOf } from '../../base/formats/trace-context.js';
 import { apiHeaders, FixedHeaders, writeStream, type StreamedBody } from './write-answer.js';
 
@@ -215,8 +215,11 @@ export class Pipeline {
       response.destroy();
       return;
     }
-    const problem = problemOf(known, requestId, language);
-    const headers = problemHeaders(known);
+    const problem = problemOf(withPlusHints(known, match?.queryText ?? ''), requestId, language);
+    const headers: Record<string, string> = {
+      ...problemHeaders(known),
+      ...acceptHeaders(known, match?.route.operation),
+    };
     // A browser also gets a page where nothing is.
     const hasPage = match === undefined || match.route.operation.hasPage === true;
     if (hasPage) headers['Vary'] = 'Accept';

@@ -1,5 +1,7 @@
-import type { ErrorCode, Fault, RegistryError } from '../../base/errors.js';
-import { textIn, type Language } from '../../base/texts/text.js';
+import { RegistryError, type ErrorCode, type Fault } from '../../base/errors.js';
+import type { Operation } from '../../base/contract/contract.js';
+import { requestTexts } from '../../base/texts/requests.js';
+import { textIn, textOf, type Language } from '../../base/texts/text.js';
 import { problemTitles } from '../../base/texts/problems.js';
 import type { components } from '../../base/contract/contract.gen.js';
 
@@ -75,6 +77,40 @@ export function problemOf(error: RegistryError, requestId: string, language: Lan
 
 export function faultsIn(faults: readonly Fault[], language: Language): Array<Fault<string>> {
   return faults.map(({ pointer, rule, detail }) => ({ pointer, rule, detail: textIn(detail, language) }));
+}
+
+/**
+ * What a request would have to send instead of a body that is not supported (RFC 9110, section 15.5.16): another media
+ * type, for a patch in `Accept-Patch` too (RFC 5789, section 3.1), or no encoding. Only one of the two is the cause.
+ */
+export function acceptHeaders(error: RegistryError, operation: Pick<Operation, 'mediaTypes' | 'method'> | undefined) {
+  if (error.code !== 'media_type_unsupported') return {};
+  if (error.faults.some(({ pointer }) => pointer === 'header/content-encoding'))
+    return { 'Accept-Encoding': 'identity' };
+  const accepted = operation?.mediaTypes.join(', ') ?? '';
+  if (accepted === '') return {};
+  return { Accept: accepted, ...(operation?.method === 'patch' && { 'Accept-Patch': accepted }) };
+}
+
+/**
+ * Faults of a query with a hint where a plus sign was read as a blank, as in `2026-11-20T12:00:00+01:00`: forms write
+ * blanks so (WHATWG URL, section 5.1), and people write plus signs so.
+ */
+export function withPlusHints(error: RegistryError, query: string): RegistryError {
+  if (!query.includes('+') || error.faults.length === 0) return error;
+  const names = new Set(query.split('&').flatMap((part) => (part.includes('+') ? [part.split('=')[0]] : [])));
+  const faults = error.faults.map((fault) => {
+    if (!names.has(fault.pointer.replace(/^query\//, ''))) return fault;
+    const detail = textOf((language) => `${textIn(fault.detail, language)} ${requestTexts.plus[language]}`);
+    return { ...fault, detail };
+  });
+  const { code, detail, cause, reason, retryAfterSeconds } = error;
+  return new RegistryError(code, detail, {
+    faults,
+    cause,
+    ...(reason !== undefined && { reason }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
 }
 
 export function problemHeaders(error: RegistryError): Record<string, string> {

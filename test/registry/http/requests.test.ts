@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { request as send } from 'node:http';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
+import { loadContract } from '../../../src/base/contract/contract.js';
+import { scopes } from '../../../src/base/contract/principal.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 
 /** Forms of requests. The fast path handles exactly its paths; everything else goes through Express. */
@@ -39,6 +41,10 @@ beforeAll(async () => {
     stranger: await token('assent:deliver', 'waterschap'),
     forged: `${(await token('assent:deliver')).slice(0, -3)}abc`,
     none: '',
+    all: await createToken(
+      { tenant: 'gemeente', subscriber: 'mailroom', scopes: [...scopes], minutes: 60 },
+      registry.env,
+    ),
   };
 });
 afterAll(() => registry.stop());
@@ -289,4 +295,73 @@ test('an absolute address (RFC 9112 section 3.2.2) gets the same response', asyn
   const post = await exchange('/v1/permissions', batch);
   expect(post.status).toBe(200);
   expect(await exchange(`${registry.url}/v1/permissions`, batch)).toEqual(post);
+});
+
+const { operations } = loadContract();
+// AuthZEN knows only 400; a callback and a handshake need no body.
+const withBody = operations
+  .filter(
+    ({ id, mediaTypes, isBodyOptional }) => mediaTypes.length > 0 && !isBodyOptional && !id.startsWith('evaluate'),
+  )
+  .map((operation) => [operation.id, operation] as const);
+
+test.each(withBody)('a 415 of %s says which media types it accepts, or which encoding', async (_, operation) => {
+  const path = operation.path.replace(/:\w+/g, '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f');
+  const ask = (...headers: string[]) =>
+    exchange(path, { method: operation.method.toUpperCase(), headers, body: '{}', as: 'all' });
+  const accepted = operation.mediaTypes.join(', ');
+  const typed = await ask('Content-Type', 'text/plain');
+  expect(typed).toMatchObject({
+    status: 415,
+    headers: { accept: accepted, ...(operation.method === 'patch' && { 'accept-patch': accepted }) },
+    body: {
+      faults: [{ pointer: 'header/content-type', detail: expect.stringContaining(operation.mediaTypes[0] ?? '') }],
+    },
+  });
+  expect(typed.headers).not.toHaveProperty('accept-encoding');
+  const encoded = await ask('Content-Type', operation.mediaTypes[0] ?? '', 'Content-Encoding', 'gzip');
+  expect(encoded).toMatchObject({
+    status: 415,
+    headers: { 'accept-encoding': 'identity' },
+    body: { faults: [{ pointer: 'header/content-encoding', rule: 'encoding_not_supported' }] },
+  });
+  expect(encoded.headers).not.toHaveProperty('accept');
+});
+
+test.each([
+  ['/v1/subscriptions', 'createdsince', '2026-11-20T12:00:00+01:00'],
+  ['/v1/grants', 'expiresuntil', '2026-11-20T12:00:00+01:00'],
+  ['/v1/audit', 'since', '2026-11-20T12:00:00+01:00'],
+  ['/v1/statistics', 'until', '2026-11-20T12:00:00+01:00'],
+  ['/v1/subscriptions', 'source', 'urn:example:a+b'],
+  ['/v1/subscriptions', 'type', 'com.example+json'],
+  ['/v1/subscriptions', 'sink', 'https://a.example.com/?a=b+c'],
+  ['/v1/grants', 'sinkcontains', '?a=b+c'],
+  ['/v1/handshakes', 'sink', 'https://a.example.com/a+b'],
+  ['/v1/permissions', 'sink', 'https://a.example.com/a+b'],
+  ['/v1/subscriptions', 'cursor', 'a+b'],
+  ['/v1/audit', 'cursor', 'a+b'],
+  ['/v1/changes', 'after', 'a+b'],
+])('a plus sign that became a blank is named: %s?%s=%s', async (path, name, value) => {
+  const more = path === '/v1/permissions' ? `&origin=${origin}` : '';
+  const ask = (text: string, ...headers: string[]) =>
+    exchange(path, { query: `?${name}=${text}${more}`, headers, as: 'all' });
+  const { status, body } = await ask(value);
+  expect([status, body]).toMatchObject([
+    400,
+    { faults: [{ pointer: `query/${name}`, detail: expect.stringMatching(/\. A plus sign .* Write %2B /) }] },
+  ]);
+  expect(JSON.stringify((await ask(value, 'Accept-Language', 'nl')).body)).toContain('Schrijf %2B');
+  // Cursors have none.
+  const encoded = await ask(value.replaceAll('+', '%2B'));
+  expect([encoded.status, JSON.stringify(encoded.body).includes('%2B')]).toEqual([
+    ['cursor', 'after'].includes(name) ? 400 : 200,
+    false,
+  ]);
+});
+
+test('a plus sign is a blank where there may be one, and other faults have no hint', async () => {
+  expect((await exchange('/v1/subscriptions', { query: '?subject=a+b', as: 'all' })).status).toBe(200);
+  const { body } = await exchange('/v1/subscriptions', { query: '?subject=a+b&limit=x', as: 'all' });
+  expect(JSON.stringify(body)).not.toContain('%2B');
 });
