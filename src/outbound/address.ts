@@ -97,6 +97,14 @@ export function canonicalNetwork(text: string): string | undefined {
   }
 }
 
+const unconnectable = ['0.0.0.0/8', '224.0.0.0/3', '::/128', 'ff00::/8'].map(parseNetwork);
+
+/** Whether no connection leads into this network (canonical): unspecified, multicast and reserved addresses. */
+export function isUnconnectable(network: string): boolean {
+  const [address, prefix] = parseNetwork(network);
+  return unconnectable.some((whole) => prefix >= whole[1] && isWithin(address, whole));
+}
+
 /** A test whether an address is in one of these networks. Throws RangeError for an invalid network. */
 export function networkTest(networks: readonly string[]): (address: string) => boolean {
   const parsed = networks.map(parseNetwork);

@@ -104,19 +104,25 @@ function faultOfHost(url: URL, { addresses, ownAuthorities }: SinkRules): SinkFa
     // A public address is refused too: it does not show its owner, and no public CA certifies it for long.
     return addresses.verdictOf(bare(hostname)) === 'allowed' ? undefined : fault('ip_literal', sinkTexts.ipLiteral);
   }
-  if (hostname.endsWith('.')) return fault('trailing_dot', sinkTexts.trailingDot);
-  if (hostname.length > limits.nameLength || !hostname.split('.').every((part) => label.test(part))) {
-    return fault('host_malformed', sinkTexts.hostMalformed);
-  }
+  const never = faultOfHostName(hostname);
+  if (never) return never;
   const ending = lastLabel(hostname);
   if (ending === 'localhost') {
     if (mayDial('127.0.0.1')) return undefined;
     return fault(hostname === ending ? 'single_label' : 'special_use_name', sinkTexts.localhost);
   }
-  if (!hostname.includes('.')) {
-    return fault('single_label', sinkTexts.singleLabel);
-  }
   return faultOfEnding(hostname, ending, addresses);
+}
+
+/** The fault of a name that no sink has as its host, whatever the settings of a registry. */
+export function faultOfHostName(hostname: string): SinkFault | undefined {
+  if (hostname.endsWith('.')) return fault('trailing_dot', sinkTexts.trailingDot);
+  if (hostname.length > limits.nameLength || !hostname.split('.').every((part) => label.test(part))) {
+    return fault('host_malformed', sinkTexts.hostMalformed);
+  }
+  const ending = lastLabel(hostname);
+  if (unresolvable.has(ending)) return fault('special_use_name', sinkTexts.unresolvable(ending));
+  return hostname.includes('.') || ending === 'localhost' ? undefined : fault('single_label', sinkTexts.singleLabel);
 }
 
 const isLocal = (host: string): boolean =>
@@ -125,13 +131,16 @@ const isLocal = (host: string): boolean =>
 /** Names that never exist in DNS: RFC 6761 (section 6.4), RFC 7686 and RFC 9476. */
 const unresolvable: ReadonlySet<string> = new Set(['invalid', 'onion', 'alt']);
 
+/** Of machines of Azure, and of Windows that share a connection. */
+const internalDomains = ['.internal.cloudapp.net', '.mshome.net'];
+
 /**
  * A public registry does not even look up a name of an internal network: the result would reveal what is there. Names
  * for documentation (`.example`) are ordinary names: software must not treat them as special (RFC 6761, section 6.5).
  */
 function faultOfEnding(hostname: string, ending: string, { allowsNetworks }: AddressRules): SinkFault | undefined {
-  if (unresolvable.has(ending)) return fault('special_use_name', sinkTexts.unresolvable(ending));
-  const isInternal = internalEndings.has(ending) || ending === 'test' || hostname.endsWith('.internal.cloudapp.net');
+  const isInternal =
+    internalEndings.has(ending) || ending === 'test' || internalDomains.some((domain) => hostname.endsWith(domain));
   if (!isInternal || allowsNetworks) return undefined;
   return fault('special_use_name', sinkTexts.internalName);
 }

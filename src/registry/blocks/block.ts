@@ -1,8 +1,11 @@
 import type { Fault } from '../../base/errors.js';
 import { parseOriginName } from '../../consent/origin.js';
-import { canonicalNetwork } from '../../outbound/address.js';
+import { canonicalNetwork, isUnconnectable } from '../../outbound/address.js';
+import { faultOfHostName, faultOfSinkText } from '../../outbound/sink.js';
+import { isName, isReserved } from '../../base/formats/name.js';
+import type { Text } from '../../base/texts/text.js';
 import type { block as BlockRow } from '../storage/generated/client.js';
-import type { BlockKind } from '../../base/texts/blocks.js';
+import { blockTexts, type BlockKind } from '../../base/texts/blocks.js';
 
 export type { BlockKind };
 
@@ -50,8 +53,16 @@ export function blockOf(row: BlockRow): Block {
 
 type Parsed = { value: string } | Omit<Fault, 'pointer'>;
 
-/** The value in the form in which it is compared, or the rule that it breaks. */
+/** The value in the form in which it is compared, or the rule that it breaks: a block of it could never stop anything. */
 export function parseBlockValue(kind: BlockKind, text: string): Parsed {
+  const parsed = parse(kind, text);
+  if ('value' in parsed) return parsed;
+  const other = fittingBlock(text);
+  const { detail } = parsed;
+  return other === undefined ? parsed : { rule: parsed.rule, detail: blockTexts.instead(textOfDetail(detail), other) };
+}
+
+function parse(kind: BlockKind, text: string): Parsed {
   switch (kind) {
     case 'origin': {
       const name = parseOriginName(text);
@@ -64,21 +75,23 @@ export function parseBlockValue(kind: BlockKind, text: string): Parsed {
       return parseHost(kind, text);
     case 'network': {
       const value = canonicalNetwork(text);
-      const detail = 'Write a network as 203.0.113.0/24 or 2001:db8::/32, with the bits after the prefix zero.';
-      return value === undefined ? { rule: 'format_wrong', detail } : { value };
+      if (value === undefined) return { rule: 'format_wrong', detail: blockTexts.writeNetwork };
+      return isUnconnectable(value) ? { rule: 'value_not_allowed', detail: blockTexts.unconnectable } : { value };
     }
     case 'subscriber':
     case 'tenant':
-      return { value: text };
+      if (isName(text, maxNameLength) && !isReserved(text)) return { value: text };
+      return { rule: 'value_not_allowed', detail: blockTexts.writeName };
   }
 }
 
-/** In the form in which subscriptions have it. Sinks that the outbound rules refuse today may be blocked as well. */
+/** As long as a value may be. */
+const maxNameLength = 2_048;
+
+/** In the form in which subscriptions have it. Sinks that the settings refuse today may be blocked as well. */
 function parseSink(text: string): Parsed {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'https:')
-    return { rule: 'not_https', detail: 'Write the sink as its subscriptions do: https://…' };
-  return url.href === text ? { value: text } : { rule: 'not_canonical', detail: `Write it as ${url.href}` };
+  const fault = faultOfSinkText(text) ?? faultOfHost(new URL(text).hostname);
+  return fault === undefined ? { value: text } : { rule: fault.rule, detail: fault.detail };
 }
 
 /** A name with a port, a path or a user, or with an empty label, is none. */
@@ -86,11 +99,38 @@ function parseHost(kind: 'host' | 'domain', text: string): Parsed {
   const isWritable = kind === 'host' ? /^(\[[\da-f:.]+\]|[^\s:/?#@[\]]+)$/i : /^[^\s:/?#@[\]]+$/;
   const address = `https://${text}/`;
   const host = isWritable.test(text) && URL.canParse(address) ? new URL(address).hostname : '';
-  const isEmptyLabel = host.split('.').includes('');
-  if (isEmptyLabel || (kind === 'domain' && /^[\d.]+$/.test(host))) {
-    const detail =
-      kind === 'host' ? 'Write a host name or an address, without port.' : 'Write a domain, as example.com.';
-    return { rule: 'host_malformed', detail };
-  }
-  return { value: host };
+  const fault = faultOfHost(host);
+  if (kind === 'domain' && isAddress(host)) return { rule: 'host_malformed', detail: blockTexts.writeDomain };
+  // A block of "com" is a block of a domain.
+  if (fault === undefined || (kind === 'domain' && fault.rule === 'single_label')) return { value: host };
+  if (fault.rule === 'special_use_name') return { rule: fault.rule, detail: fault.detail };
+  return { rule: 'host_malformed', detail: kind === 'host' ? blockTexts.writeHost : blockTexts.writeDomain };
 }
+
+const isAddress = (host: string) => /^(?:\[.*\]|[\d.]+)$/.test(host);
+const faultOfHost = (host: string) => (isAddress(host) ? undefined : faultOfHostName(host));
+
+/** The block that a text means: `*.example.com` is a domain, and a URL with a fragment the sink before it. */
+function fittingBlock(text: string): { kind: BlockKind; value?: string } | undefined {
+  if (/^\*+$/.test(text)) return { kind: 'tenant' };
+  const host = URL.canParse(text) && /^https?:/i.test(text) ? new URL(text).hostname : text;
+  const below = /^(?:\*\.)+(.+)$|^\.(.+)$/.exec(host);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const whole =
+    url?.protocol === 'https:' ? Object.assign(url, { hash: '', username: '', password: '' }).href : undefined;
+  const candidates: Array<{ kind: BlockKind; value: string | undefined }> = [
+    { kind: 'domain', value: below?.[1] ?? below?.[2] },
+    { kind: 'network', value: text.includes('/') ? text : undefined },
+    { kind: 'sink', value: whole },
+    { kind: 'host', value: /^([^/?#@]+):\d+$/.exec(text)?.[1] },
+    { kind: 'host', value: host },
+  ];
+  for (const { kind, value } of candidates) {
+    const parsed = value === undefined ? undefined : parse(kind, value);
+    if (parsed !== undefined && 'value' in parsed) return { kind, value: parsed.value };
+  }
+  return undefined;
+}
+
+const textOfDetail = (detail: Fault['detail']): Text =>
+  typeof detail === 'string' ? { en: detail, nl: detail } : detail;

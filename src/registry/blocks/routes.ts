@@ -6,7 +6,6 @@ import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { isUuid } from '../../base/files/ids.js';
-import { everyTenant } from '../../matching/replica/blocks.js';
 import { parseBlockValue, type Block } from './block.js';
 import type { Announcement } from './announcements.js';
 import type { BlockEffect } from './effect.js';
@@ -74,9 +73,6 @@ function requested({ body, principal }: OperationRequest<'createBlock'>, now: nu
   if (!isOwn && !mayBlock(principal, tenant)) throw operatorOnly();
   if (kind === 'tenant' && body.tenant !== undefined && body.value !== body.tenant) {
     faults.push({ pointer: '/value', rule: 'value_not_allowed', detail: 'The value of this kind is the tenant.' });
-  }
-  if (kind === 'tenant' && tenant === everyTenant) {
-    faults.push({ pointer: '/value', rule: 'value_not_allowed', detail: 'Name one tenant.' });
   }
   const parsed = parseBlockValue(kind, body.value);
   if ('rule' in parsed) faults.push({ pointer: '/value', ...parsed });

@@ -17,10 +17,16 @@ export interface ConsoleIssuer extends ConsoleIssuerSettings {
   id_token_signing_alg_values_supported?: string[] | undefined;
 }
 
+/**
+ * The policy of the console names the origin of an endpoint, and the browser opens it. The parser of URLs takes hosts with
+ * semicolons, commas, quotes and stars: they would end a directive, or allow more than one origin.
+ */
+const endpoint = z.url({ protocol: /^https?$/, hostname: /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])$/ });
+
 const metadata = z.object({
   issuer: z.string(),
-  authorization_endpoint: z.url(),
-  token_endpoint: z.url(),
+  authorization_endpoint: endpoint,
+  token_endpoint: endpoint,
   authorization_response_iss_parameter_supported: z.boolean().default(false),
   id_token_signing_alg_values_supported: z.array(z.string()).optional(),
 });

@@ -475,22 +475,65 @@ describe('operators', () => {
   });
 });
 
-test.each([
-  ['origin', 'https://example.com', '/value', 'origin_scheme'],
-  ['sink', 'http://example.com/', '/value', 'not_https'],
-  ['sink', 'https://EXAMPLE.com/', '/value', 'not_canonical'],
-  ['host', 'example.com:443', '/value', 'host_malformed'],
-  ['host', 'example.com/a', '/value', 'host_malformed'],
-  ['host', 'user@example.com', '/value', 'host_malformed'],
-  ['domain', '192.0.2.1', '/value', 'host_malformed'],
-  ['domain', '.example.com', '/value', 'host_malformed'],
-  ['network', '192.0.2.1/24', '/value', 'format_wrong'],
-  ['network', '192.0.2.0/33', '/value', 'format_wrong'],
-  ['network', 'example.com', '/value', 'format_wrong'],
-  ['country', 'NL', '/kind', 'value_not_allowed'],
-])('a block of %s %s is refused at %s: %s', async (kind, value, pointer, rule) => {
-  const { body } = await tenant.admin.post('/v1/blocks').send({ kind, value, reason: 'r' }).expect(400);
-  expect(body.faults).toMatchObject([{ pointer, rule }]);
+test('a block that could never stop anything is refused, with the kind and the value that would', async () => {
+  const cases: Array<[kind: string, value: string, rule: string, instead?: [kind: string, value?: string]]> = [
+    ['origin', 'https://example.com', 'origin_scheme', ['sink', 'https://example.com/']],
+    ['origin', '*', 'origin_wildcard', ['tenant']],
+    ['origin', '*.example.com', 'origin_wildcard', ['domain', 'example.com']],
+    ['sink', 'http://example.com/', 'not_https', ['host', 'example.com']],
+    ['sink', 'https://EXAMPLE.com/', 'not_canonical', ['sink', 'https://example.com/']],
+    ['sink', 'https://example.com/a#b', 'fragment', ['sink', 'https://example.com/a']],
+    ['sink', 'https://user@example.com/', 'userinfo', ['sink', 'https://example.com/']],
+    ['sink', 'https://*.example.com/', 'host_malformed', ['domain', 'example.com']],
+    ['sink', 'https://example.com./', 'trailing_dot'],
+    ['sink', 'https://hooks.invalid/', 'special_use_name'],
+    ['sink', 'https://webhook/', 'single_label'],
+    ['sink', 'example.com', 'not_a_url', ['host', 'example.com']],
+    ['host', '*.example.com', 'host_malformed', ['domain', 'example.com']],
+    ['host', '*', 'host_malformed', ['tenant']],
+    ['host', 'example.com:443', 'host_malformed', ['host', 'example.com']],
+    ['host', 'example.com/a', 'host_malformed'],
+    ['host', 'https://example.com/a', 'host_malformed', ['sink', 'https://example.com/a']],
+    ['host', 'user@example.com', 'host_malformed'],
+    ['host', '192.0.2.0/24', 'host_malformed', ['network', '192.0.2.0/24']],
+    ['host', 'hooks.onion', 'special_use_name'],
+    ['host', 'webhook', 'host_malformed'],
+    ['domain', '192.0.2.1', 'host_malformed', ['host', '192.0.2.1']],
+    ['domain', '.example.com', 'host_malformed', ['domain', 'example.com']],
+    ['domain', '*.*.example.com', 'host_malformed', ['domain', 'example.com']],
+    ['domain', 'example.com:443', 'host_malformed', ['host', 'example.com']],
+    ['network', '192.0.2.1/24', 'format_wrong'],
+    ['network', '192.0.2.0/33', 'format_wrong'],
+    ['network', '::ffff:192.0.2.0/120', 'format_wrong'],
+    ['network', 'example.com', 'format_wrong', ['host', 'example.com']],
+    ['network', '224.0.0.0/8', 'value_not_allowed'],
+    ['network', 'ff02::/16', 'value_not_allowed'],
+    ['subscriber', '*', 'value_not_allowed', ['tenant']],
+    ['subscriber', ' case-system', 'value_not_allowed'],
+  ];
+  const seen = [];
+  for (const [kind, value] of cases) {
+    const { body } = await tenant.admin.post('/v1/blocks').send({ kind, value, reason: 'r' }).expect(400);
+    expect(body.faults).toHaveLength(1);
+    const [{ pointer, rule, detail }] = body.faults;
+    const [, other, its] = /kind "(\w+)"(?: with the value "(.*)")?/.exec(detail) ?? [];
+    seen.push([pointer, kind, value, rule, other && (its ? [other, its] : [other])]);
+    // What is advised is accepted.
+    if (its !== undefined) await lift(await block({ kind: other, value: its }));
+  }
+  expect(seen).toEqual(cases.map(([kind, value, rule, instead]) => ['/value', kind, value, rule, instead]));
+  const unknown = await tenant.admin.post('/v1/blocks').send({ kind: 'country', value: 'NL', reason: 'r' }).expect(400);
+  expect(unknown.body.faults).toMatchObject([{ pointer: '/kind', rule: 'value_not_allowed' }]);
+  for (const [kind, value] of [
+    ['domain', 'com'],
+    ['host', 'localhost'],
+    ['host', '[2001:db8::1]'],
+    ['host', 'db.internal'],
+    ['sink', 'https://10.0.0.1/a*b'],
+    ['network', '10.0.0.0/8'],
+  ]) {
+    await lift(await block({ kind, value }));
+  }
 });
 
 test('an end in the past, and a missing reason, are refused', async () => {

@@ -1,23 +1,68 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import supertest from 'supertest';
+import { startJwksServer, type JwksServer } from '../../support/jwks-server.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 
 let registry: Registry;
 let nobody: ReturnType<typeof supertest>;
+let issuers: JwksServer;
+
+/** Where issuers want to be asked for a token, by their path. One is well-behaved. */
+const endpoints = [
+  'https://login.example.com/token',
+  'https://a;script-src.example.com/token',
+  'https://a;script-src/',
+  'https://*/',
+  'https://*.example.com/token',
+  "https://a'unsafe-inline'/",
+  'https://a,b.example.com/',
+  'https://a;script-src%20https:/token',
+  'javascript:alert(1)',
+  'data:text/html,a',
+  'wss://a.example.com/',
+];
 
 beforeAll(async () => {
+  issuers = await startJwksServer();
+  issuers.answers(({ url = '' }, response) => {
+    const place = Number(/\/i(\d+)\/\.well-known/.exec(url)?.[1]);
+    const issuer = issuers.url.replace('jwks', `i${place}`);
+    const endpoint = endpoints[place];
+    response.end(JSON.stringify({ issuer, authorization_endpoint: endpoint, token_endpoint: endpoint }));
+  });
+  const configured = endpoints.map((_, place) => ({
+    issuer: issuers.url.replace('jwks', `i${place}`),
+    audience: 'assent',
+    jwks: issuers.url,
+    consoleclient: 'console',
+  }));
   registry = await startRegistry({
     env: {
       ASSENT_CONTACT: 'beheer@gemeente.example <desk>',
       ASSENT_SECURITY_CONTACT: 'mailto:security@example.com',
       ASSENT_ISSUERS: JSON.stringify([
         { issuer: 'https://login.example.com/realms/x?a=1&b=2', audience: 'assent', jwks: 'http://127.0.0.1:9/jwks' },
+        ...configured,
       ]),
     },
   });
   nobody = supertest(registry.url);
 });
-afterAll(() => registry.stop());
+afterAll(async () => {
+  await registry.stop();
+  await issuers.stop();
+});
+
+test('the metadata of an issuer adds one origin to the policy of the console, and nothing else', async () => {
+  const { headers, text } = await nobody.get('/console').expect(200);
+  const policy = String(headers['content-security-policy']);
+  expect(policy.split('; ').filter((each) => /^(connect|script)-src/.test(each))).toEqual([
+    "script-src 'self'",
+    "connect-src 'self' https://login.example.com",
+  ]);
+  expect(policy).not.toMatch(/[*,]|unsafe/);
+  expect(JSON.parse(/id="settings">(.*?)<\/script>/.exec(text)?.[1] ?? '').issuers).toHaveLength(1);
+});
 
 const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
