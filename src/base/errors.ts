@@ -120,6 +120,7 @@ export const faultRules = [
   'dialect_repeated',
   'dialect_unknown',
   'shape_outdated',
+  'unlikely_to_match',
   'too_expensive',
   'filters_empty',
   'attributes_empty',

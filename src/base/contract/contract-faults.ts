@@ -4,6 +4,7 @@ import { limits } from '../limits.js';
 import { anyOf, contractTexts, typeTexts } from '../texts/requests.js';
 import { textOf, type Text } from '../texts/text.js';
 import { escapePointer } from '../formats/json.js';
+import { ownNameOf } from './neighbour-names.js';
 
 /** A folder that checks the same thing uses the same name. */
 const ruleNames: Record<string, FaultRule> = {
@@ -121,7 +122,12 @@ function faultOf(error: ErrorObject, place: string | undefined): Fault {
   };
   const { missingProperty, additionalProperty, allowedValues } = params;
   if (missingProperty !== undefined) return faultAt(missingProperty, contractTexts.required(what));
-  if (additionalProperty !== undefined) return faultAt(additionalProperty, contractTexts.unknown(what));
+  if (additionalProperty !== undefined) {
+    const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
+    const ownName = ownNameOf(additionalProperty, known);
+    const detail = ownName === undefined ? contractTexts.unknown(what) : contractTexts.called(what, ownName);
+    return faultAt(additionalProperty, detail);
+  }
   if (allowedValues !== undefined) return faultAt(undefined, contractTexts.mustBeOneOf(allowedValues));
   return faultAt(undefined, details[error.keyword]?.(params, error.schema) ?? contractTexts.notAllowed);
 }

@@ -289,3 +289,54 @@ export const priceTexts = {
         : `De filters ervan namen ${steps} stappen, meer dan die van elk ander abonnement.`;
     }),
 };
+
+const character: Text = {
+  en: 'The value is compared character by character.',
+  nl: 'De waarde wordt teken voor teken vergeleken.',
+};
+
+/** A value that is valid and will hardly match an event, with the spelling that would. */
+export const unlikelyTexts = {
+  filter: (operator: 'prefix' | 'suffix', name: string, value: string): Text => {
+    const filter = JSON.stringify({ [operator]: { [name]: value } });
+    return {
+      en: `${character.en} For a wildcard, use the filter ${filter}.`,
+      nl: `${character.nl} Gebruik in plaats van een jokerteken het filter ${filter}.`,
+    };
+  },
+  sql: (name: string, pattern: string): Text => {
+    const filter = JSON.stringify({ sql: `${name} LIKE '${pattern}'` });
+    return {
+      en: `${character.en} For a wildcard, use the filter ${filter}.`,
+      nl: `${character.nl} Gebruik in plaats van een jokerteken het filter ${filter}.`,
+    };
+  },
+  like: (pattern: string): Text => ({
+    en: `LIKE knows "%" for any characters and "_" for one, and no asterisk. Write LIKE '${pattern}'.`,
+    nl: `LIKE kent "%" voor willekeurige tekens en "_" voor één teken, en geen sterretje. Schrijf LIKE '${pattern}'.`,
+  }),
+  leaveOut: {
+    en: `${character.en} For every value, leave it out.`,
+    nl: `${character.nl} Laat hem weg voor elke waarde.`,
+  },
+  leaveOutFilter: {
+    en: `${character.en} For every value, leave out this filter.`,
+    nl: `${character.nl} Laat dit filter weg voor elke waarde.`,
+  },
+  blanks: (value: string): Text => ({
+    en: `${character.en} Without blanks at the ends: ${JSON.stringify(value)}.`,
+    nl: `${character.nl} Zonder spaties aan het begin en einde: ${JSON.stringify(value)}.`,
+  }),
+  list: (values: readonly string[]): Text => ({
+    en: `${character.en} For several types, write several entries: ${JSON.stringify(values)}.`,
+    nl: `${character.nl} Schrijf meerdere typen als meerdere waarden: ${JSON.stringify(values)}.`,
+  }),
+  noExpressions: {
+    en: `${character.en} There are no regular expressions: use the filters prefix and suffix, or LIKE in sql.`,
+    nl: `${character.nl} Reguliere expressies zijn er niet: gebruik de filters prefix en suffix, of LIKE in sql.`,
+  },
+  slash: (value: string): Text => ({
+    en: `${character.en} If the events have no slash at the end of their source, write ${JSON.stringify(value)}.`,
+    nl: `${character.nl} Als de gebeurtenissen geen schuine streep aan het einde van hun source hebben, schrijf dan ${JSON.stringify(value)}.`,
+  }),
+};

@@ -35,6 +35,10 @@ export const typeTexts: Readonly<Record<string, Text>> = {
 export const contractTexts = {
   required: (what: Member): Text => ({ en: `This ${what} is required.`, nl: `${dutch[what]} is verplicht.` }),
   unknown: (what: Member): Text => ({ en: `This ${what} does not exist.`, nl: `${dutch[what]} bestaat niet.` }),
+  called: (what: Member, name: string): Text => ({
+    en: `This ${what} is called "${name}" here.`,
+    nl: `${dutch[what]} heet hier "${name}".`,
+  }),
   mustBe: (what: Text): Text => ({ en: `This must be ${what.en}.`, nl: `Dit moet ${what.nl} zijn.` }),
   mustBeOneOf: (values: readonly unknown[]): Text => ({
     en: `This must be one of ${values.join(', ')}.`,

@@ -98,6 +98,14 @@ export const subscriptionTexts = {
     nl: 'Alleen zichtbare ASCII-tekens zijn toegestaan. Spaties en tabs mogen in de waarde staan, maar niet eromheen.',
   },
 
+  expireTime: {
+    en: 'Assent doesn\'t read this. Give the end of the subscription in its member "expiresat".',
+    nl: 'Assent leest dit niet. Geef het einde van het abonnement in het veld "expiresat".',
+  },
+  maxEvents: {
+    en: 'A subscription cannot end after a number of events. Leave this out, and delete the subscription when you have enough.',
+    nl: 'Een abonnement kan niet eindigen na een aantal gebeurtenissen. Laat dit weg, en verwijder het abonnement als u genoeg hebt.',
+  },
   keyEmpty: { en: 'A key has at least one character.', nl: 'Een sleutel heeft minstens één teken.' },
   configTooLong: (max: number): Text => ({
     en: `The member has at most ${max} bytes as JSON.`,

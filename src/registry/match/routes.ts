@@ -4,6 +4,7 @@ import { readEventOf, readEvents } from '../../events/read-events.js';
 import { faultOfBreach, presentBreach, type RuleBreach } from '../../events/rule.js';
 import { judgeEvent, validateBatch } from '../../events/validate-event.js';
 import { brokenBody } from '../http/body.js';
+import { faultsIn } from '../http/problem.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../../base/formats/json.js';
 import { filterTestTexts } from '../../base/texts/filters.js';
@@ -12,6 +13,7 @@ import { createSubscriptionReader } from '../subscriptions/read.js';
 import { compileFailure, createExplain, presentFailure } from './explain.js';
 import { createMatchEvent } from './match-event.js';
 import { parseFilters } from '../../matching/filters/filter.js';
+import { findUnlikely } from '../../matching/filters/unlikely.js';
 import { Turns } from '../../matching/match/turns.js';
 import { Work } from '../../matching/match/work.js';
 
@@ -58,8 +60,10 @@ export function routes(context: Context): Handlers<'matchEvent' | 'testFilter' |
       const failureOf = compileFailure(subscription, work);
       const { attributes } = read.event;
       const failure = await turns.finish(work, principal.tenant, () => failureOf(attributes), signal);
-      if (failure === undefined) return { status: 200, body: { matched: true } };
-      return { status: 200, body: { matched: false, ...presentFailure(failure, () => call.language) } };
+      const unlikely = findUnlikely(subscription);
+      const warnings = unlikely.length === 0 ? {} : { warnings: faultsIn(unlikely, call.language) };
+      if (failure === undefined) return { status: 200, body: { matched: true, ...warnings } };
+      return { status: 200, body: { matched: false, ...presentFailure(failure, () => call.language), ...warnings } };
     },
 
     validateEvent: async ({ body, query, rawHeaders }) => {

@@ -22,6 +22,9 @@ import { contractTexts, requestTexts } from '../../base/texts/requests.js';
 import { statusTexts } from '../../base/texts/status.js';
 import type { Language } from '../../base/texts/text.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
+import { limits } from '../../base/limits.js';
+import { findUnlikely } from '../../matching/filters/unlikely.js';
+import { faultsIn } from '../http/problem.js';
 import { ruleRoutes } from './allowed.js';
 import { invalid, parseDefinition } from './definition.js';
 import { Backlog } from '../handshake/backlog.js';
@@ -200,11 +203,10 @@ function answer(subscription: Subscription, language: Language) {
 
 /** A list leaves out the warnings: checking a thousand types takes long, and a page can have many times that. */
 function present(subscription: Subscription, language: Language): Presented {
-  const { warnings } = lintSubscription(subscription.profile, subscription);
-  return {
-    ...membersOf(subscription, language),
-    ...(warnings.length > 0 && { warnings: warnings.map(presentBreach) }),
-  };
+  const { warnings: breaches } = lintSubscription(subscription.profile, subscription);
+  const unlikely = faultsIn(findUnlikely(subscription), language);
+  const warnings = [...unlikely, ...breaches.map(presentBreach)].slice(0, limits.faults);
+  return { ...membersOf(subscription, language), ...(warnings.length > 0 && { warnings }) };
 }
 
 type Presented = components['schemas']['Subscription'];

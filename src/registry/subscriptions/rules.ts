@@ -121,10 +121,19 @@ const checkHeaderValue: CheckText = (value, at) => {
   return fault(at, 'header_value_malformed', texts.headerValue);
 };
 
+/** Members of CAMARA that end a subscription. Stored and ignored, they would promise an end that never comes. */
+const notHonoured = {
+  subscriptionExpireTime: texts.expireTime,
+  subscriptionMaxEvents: texts.maxEvents,
+};
+
 /** `config`: any JSON values under non-empty keys, up to 8 KiB as JSON. */
 export function checkConfig(config: SubscriptionRequest['config'], at: string): Fault[] {
   if (config === undefined) return [];
   const faults = Object.hasOwn(config, '') ? fault(`${at}/`, 'name_empty', texts.keyEmpty) : [];
+  for (const [name, detail] of Object.entries(notHonoured)) {
+    if (Object.hasOwn(config, name)) faults.push(...fault(`${at}/${name}`, 'value_not_allowed', detail));
+  }
   faults.push(...faultsInside(config, at, 1));
   const tooDeep = faults.find(({ rule }) => rule === 'too_deep');
   if (tooDeep) return [tooDeep];
