@@ -41,6 +41,8 @@ const packagesOutside = {
 async function bundle(entryPoints, options) {
   const { warnings, outputFiles, metafile } = await build({
     entryPoints,
+    // Otherwise the folder that this was started in.
+    absWorkingDir: root,
     bundle: true,
     write: false,
     metafile: true,

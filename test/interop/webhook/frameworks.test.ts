@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
@@ -17,8 +18,12 @@ import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 import { startTlsFront, type TlsFront } from '../../support/tls-front.js';
 import { until } from '../../support/until.js';
+import { commandOf, writeWorker } from './runtimes.js';
 
-/** The programs of docs/consumers/kit.md in the frameworks that test/interop/receivers pins, with a registry and its sender. */
+/**
+ * The programs of docs/consumers/kit.md in the frameworks that test/interop/receivers pins and in the runtimes that
+ * test/interop/runtimes pins, with a registry and its sender.
+ */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/consumers/kit.md'), 'utf8');
 const blocks = new Map(
@@ -26,6 +31,11 @@ const blocks = new Map(
 );
 const node = languages.find(({ name }) => name === 'Node.js')!;
 const tools = await install({ ...node, folder: join(root, 'test', 'interop', 'receivers', node.folder) });
+const others = await install({
+  ...node,
+  name: 'Cloudflare Workers, Deno and Bun',
+  folder: join(root, 'test', 'interop', 'runtimes'),
+});
 
 let registry: Registry;
 let tenant: Tenant;
@@ -55,6 +65,11 @@ beforeAll(async () => {
   });
   await sender.ready();
   await linkKits(tools.folder);
+  if ('missing' in others) return;
+  // The package itself: which file a runtime takes is written in it.
+  const packed = join(others.folder, 'packed');
+  await others.execute([process.execPath, join(root, '.config', 'pack.mjs'), 'webhook', '--out', packed]);
+  await cp(join(packed, 'webhook'), join(others.folder, 'node_modules', '@assent', 'webhook'), { recursive: true });
 });
 afterAll(async () => {
   if ('missing' in tools) return;
@@ -66,6 +81,7 @@ afterAll(async () => {
   await registry.stop();
   await front.stop();
   await tools.remove();
+  if (!('missing' in others)) await others.remove();
 });
 
 interface Program {
@@ -75,14 +91,24 @@ interface Program {
   output: string;
 }
 
-async function start(block: string, change: (code: string) => string = (code) => code): Promise<Program> {
-  const { folder, env } = tools as Installed;
+interface Subject {
+  name: string;
+  /** Of the documentation. */
+  block: string;
+  change?: (code: string) => string;
+  /** In another runtime: its command, after it wrote what it needs. */
+  runtime?: undefined | ((folder: string, name: string, port: number) => Promise<string[]> | string[]);
+}
+
+async function start({ block, change = (code) => code, runtime }: Subject, files = blocks): Promise<Program> {
+  const { folder, env } = (runtime ? others : tools) as Installed;
   const name = `${block}-${running.length}`;
   await mkdir(join(folder, name));
-  await writeFile(join(folder, name, 'webhook.js'), blocks.get('webhook.js') ?? '');
-  await writeFile(join(folder, name, 'server.js'), change(blocks.get(block) ?? ''));
+  await writeFile(join(folder, name, 'webhook.js'), files.get('webhook.js') ?? '');
+  await writeFile(join(folder, name, 'server.js'), change(files.get(block) ?? ''));
   const port = await freePort();
-  const child = spawn(process.execPath, ['kit.mjs', name], { cwd: folder, env: { ...env, PORT: String(port) } });
+  const [command = '', ...args] = (await runtime?.(folder, name, port)) ?? [process.execPath, 'kit.mjs', name];
+  const child = spawn(command, args, { cwd: folder, env: { ...env, PORT: String(port), PROGRAM: name } });
   running.push(child);
   const program = {
     url: `http://127.0.0.1:${port}/events`,
@@ -110,7 +136,7 @@ const event = (type: string, more: object = {}) => ({
   ...more,
 });
 
-const frameworks: Array<{ name: string; block: string; change?: (code: string) => string }> = [
+const frameworks: Subject[] = [
   { name: 'Node.js http', block: 'kit-node' },
   { name: 'Express 5', block: 'kit-express' },
   { name: 'Express 4', block: 'kit-express', change: (code) => code.replace("'express'", "'express4'") },
@@ -120,9 +146,42 @@ const frameworks: Array<{ name: string; block: string; change?: (code: string) =
   { name: 'a route of Next', block: 'kit-next' },
 ];
 
+const deno = (folder: string) => [commandOf(folder, '@deno', 'deno'), 'run', '--no-prompt', '--allow-all', '--quiet'];
+const bun = (folder: string) => [commandOf(folder, '@oven', 'bin/bun'), 'run', '--no-install'];
+const workers = (...flags: string[]): Subject['runtime'] => {
+  return async (folder, name, port) => [
+    commandOf(folder, '@cloudflare', 'bin/workerd'),
+    'serve',
+    await writeWorker(join(folder, name), port, flags),
+  ];
+};
+const runtimes: Subject[] =
+  'missing' in others
+    ? []
+    : [
+        { name: 'Cloudflare Workers', block: 'kit-worker', runtime: workers() },
+        { name: 'Workers with nodejs_compat', block: 'kit-worker', runtime: workers('nodejs_compat') },
+        { name: 'Deno', block: 'webhook.js', runtime: (folder) => [...deno(folder), 'serve-fetch.mjs'] },
+        { name: 'Bun', block: 'webhook.js', runtime: (folder) => [...bun(folder), 'serve-fetch.mjs'] },
+      ];
+
+/** The programs, except that they print the bytes of a request, and data in one way whatever the runtime. */
+const printing = new Map(
+  [...blocks].map(([block, code]) => [
+    block,
+    code
+      .replace(
+        'receive(events) {',
+        "receive(events, { rawBody }) {\n console.log('raw', new TextDecoder().decode(rawBody));",
+      )
+      .replace('event.data)', 'JSON.stringify(event.data))'),
+  ]),
+);
+
 ('missing' in tools ? describe.skip : describe)('the kit', () => {
-  test.each(frameworks)('in $name consents, and receives what a sender delivers', async ({ name, block, change }) => {
-    const program = await start(block, change);
+  test.each([...frameworks, ...runtimes])('in $name consents, and receives what a sender delivers', async (subject) => {
+    const { name, block } = subject;
+    const program = await start(subject, printing);
     const host = name.toLowerCase().replace(/\W+/g, '-');
     const type = `com.example.${host}`;
     const post = (headers: Record<string, string>, body: string) =>
@@ -138,11 +197,12 @@ const frameworks: Array<{ name: string; block: string; change?: (code: string) =
     const sent = event(type, { data: { to: host } });
     await until(() => sender.match(sent).sinks.length === 1);
     expect(await sender.deliver(sent, sender.match(sent))).toMatchObject([{ sink, outcome: 'delivered', status: 204 }]);
-    await until(() => program.output.includes(`${type} 1 { to: '${host}' }`));
+    await until(() => program.output.includes(`${type} 1 {"to":"${host}"}`));
 
     const batch = JSON.stringify([event(type, { id: '2' }), event(type, { id: '3', data: 'text' })]);
     expect((await post({ 'Content-Type': 'application/cloudevents-batch+json' }, batch)).status).toBe(204);
-    await until(() => program.output.includes(`${type} 3 text`));
+    await until(() => program.output.includes(`${type} 3 "text"`));
+    expect(program.output).toContain(`raw ${batch}`);
     const wrong = await post({ 'Content-Type': 'application/cloudevents+json' }, '{"specversion":"1.0","id":""}');
     expect(wrong.status).toBe(400);
     expect(wrong.headers.get('content-type')).toMatch(/^application\/problem\+json/);
@@ -162,23 +222,86 @@ const frameworks: Array<{ name: string; block: string; change?: (code: string) =
     expect([...answered.headers.keys()].filter((header) => header.startsWith('webhook-'))).toEqual([]);
   });
 
-  test.each(frameworks)('in $name satisfies `assent check` and the conformance kit', async ({ block, change }) => {
-    const { url } = await start(block, change);
-    const program = startProgram('tools/cli/assent.js', { env: {}, args: ['check', url] });
-    expect([await program.ended, program.stdout]).toEqual([0, expect.stringContaining('Consent (granted, 120 ')]);
-    expect(failuresOf(await judgeReceiver(url, {}))).toEqual([]);
-  });
+  test.each([...frameworks, ...runtimes])(
+    'in $name satisfies `assent check` and the conformance kit',
+    async (subject) => {
+      const { url } = await start(subject);
+      const program = startProgram('tools/cli/assent.js', { env: {}, args: ['check', url] });
+      expect([await program.ended, program.stdout]).toEqual([0, expect.stringContaining('Consent (granted, 120 ')]);
+      expect(failuresOf(await judgeReceiver(url, {}))).toEqual([]);
+    },
+  );
 
-  test('decides later: the registry grants the rate when the callback is called', async () => {
-    const program = await start('kit-later');
-    const sink = front.sink('later.hooks.test', program.url);
-    const { id, status } = await tenant.register(sink, {}, 'respond-async');
-    expect(status).toBe('pending');
-    await until(async () => {
+  const later: Subject[] = [
+    { name: 'Node.js', block: 'kit-later' },
+    ...runtimes.slice(2).map(({ name, runtime }) => ({
+      name,
+      block: 'kit-later',
+      runtime: async (folder: string, program: string) => {
+        const command = (await runtime!(folder, program, 0)).slice(0, -1);
+        return [...command, `${program}/server.js`];
+      },
+    })),
+  ];
+  test.each(later)(
+    'decides later in $name: the registry grants the rate when the callback is called',
+    async (subject) => {
+      const program = await start(subject);
+      const sink = front.sink(`later-${subject.name.toLowerCase().replace('.', '-')}.hooks.test`, program.url);
+      const { id, status } = await tenant.register(sink, {}, 'respond-async');
+      expect(status).toBe('pending');
+      await until(async () => {
+        await fetch(program.at('/allow'));
+        return (await tenant.read(id)).status === 'active';
+      });
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 60 });
+      await until(() => program.output.includes(`${tenant.origin} confirmed`));
+    },
+  );
+});
+
+('missing' in tools || 'missing' in others ? describe.skip : describe)('the kit in another runtime', () => {
+  test.each([[[]], [['nodejs_compat']]])(
+    'decides later in Workers, and a timer repeats what failed (%p)',
+    async (flags) => {
+      const program = await start({
+        name: 'Workers',
+        block: 'kit-worker-later',
+        // The registry of the test has no certificate.
+        change: (code) => code.replace('hosts: [env.REGISTRY]', 'development: true'),
+        runtime: workers(...flags),
+      });
+      const sink = front.sink(`worker-${flags.length}.hooks.test`, program.url);
+      const { id, status } = await tenant.register(sink, {}, 'respond-async');
+      expect(status).toBe('pending');
+      await until(async () => {
+        await fetch(program.at('/allow'));
+        return (await tenant.read(id)).status === 'active';
+      });
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 60 });
+      await until(async () => (await (await fetch(program.at('/tick'))).text()) === '{"keys":[]}');
+
+      let calls = 0;
+      const port = await freePort();
+      const server = createServer((request, response) => {
+        calls += 1;
+        response.writeHead(calls === 1 ? 503 : 204).end(request.method);
+      }).listen(port, '127.0.0.1');
+      const headers = {
+        'WebHook-Request-Origin': 'new.example.com',
+        'WebHook-Request-Callback': `http://127.0.0.1:${port}/`,
+      };
+      await fetch(program.url, { method: 'OPTIONS', headers });
       await fetch(program.at('/allow'));
-      return (await tenant.read(id)).status === 'active';
-    });
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 60 });
-    await until(() => program.output.includes(`${tenant.origin} confirmed`));
+      await until(async () => (await (await fetch(program.at('/tick'))).text()) === '{"keys":[]}');
+      expect(calls).toBe(2);
+      server.close();
+    },
+  );
+
+  test.each(['Node.js', 'Deno', 'Bun'])('in %s connects to no address that is not public', async (name) => {
+    const { folder, execute } = others as Installed;
+    const command = name === 'Deno' ? deno(folder) : name === 'Bun' ? bun(folder) : [process.execPath];
+    expect(await execute([...command, 'guard.mjs'])).toContain('rejected, 0 connections');
   });
 });
