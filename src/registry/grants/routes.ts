@@ -122,7 +122,7 @@ async function recordAgreement(
     await context.cascades.closeHandshakes(sql, { tenant, origin, sink });
   const pair = recordsetOfPairs([{ tenant, origin, sink }]);
   const [asked] = await sql.$queryRaw<Array<{ address: string | null }>>`
-    select ${askedAddressOf(Prisma.sql`p`)} as address from ${pair} p`;
+    select ${askedAddressOf(Prisma.sql`agreed`)} as address from ${pair} agreed`;
   const grant = await putGrant(tx, actorOf(call), {
     tenant,
     origin,
