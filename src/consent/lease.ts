@@ -11,7 +11,9 @@ import type { Rate } from './rate.js';
  * send at the last moment: a share that is not returned counts until its slot has left the window. The price is that
  * only 60/63.5 of the rate can be used (94 %).
  *
- * Within that limit, a bucket evens out the flow: it fills at that pace and has room for four seconds (two at first).
+ * Within that limit, a bucket evens out the flow: it fills at that pace and has room for four seconds (two at first), or for
+ * the burst that the origin allows, up to the whole rate. A large burst is paid for: what was sent at once is missing until
+ * its slot leaves the window.
  * Waiting instances take turns, each for its share of two seconds. A turn that is not taken within a second is free for
  * any instance.
  *
@@ -52,6 +54,8 @@ export interface Holder {
 
 export interface AskedLease {
   rate: Exclude<Rate, '*'>;
+  /** What the origin allows at once, if that is more than four seconds of the rate. */
+  burst: number | undefined;
   requests: number;
   /** Earlier leases of this holder by number, with the requests not sent of each. Unknown ones are ignored. */
   returns: ReadonlyArray<{ number: number; unused: number }>;
@@ -94,9 +98,12 @@ export const newHolder: Holder = {
   epoch: -1,
 };
 
-/** Has half of the burst: otherwise a webhook under steady demand from the beginning would have a hole a minute later. */
-export function newPool(rate: Exclude<Rate, '*'>, history: string, now: number): Pool {
-  const tokens = Math.max(1, Math.ceil((rate * burstMs) / 2 / windowMs));
+/**
+ * Has half of four seconds: otherwise a webhook under steady demand from the beginning would have a hole a minute later.
+ * Who allows a burst accepts that.
+ */
+export function newPool(rate: Exclude<Rate, '*'>, burst: number | undefined, history: string, now: number): Pool {
+  const tokens = Math.max(1, Math.ceil((rate * burstMs) / 2 / windowMs), Math.min(rate, burst ?? 0));
   const none = { slot: 0, slots: emptySlots(), epoch: 0, active: 0, activeBefore: 0 };
   return { rate, tokens, tokensAt: now, lastTurn: now, history, ...none };
 }
@@ -111,7 +118,7 @@ export function lease(
   const rate = Math.min(asked.rate, maxCount);
   const requestsIn = (ms: number) => (rate * ms) / windowMs;
   const msOf = (requests: number) => (requests * windowMs) / rate;
-  const burst = Math.max(1, Math.ceil(requestsIn(burstMs)));
+  const burst = Math.max(1, Math.ceil(requestsIn(burstMs)), Math.min(rate, asked.burst ?? 0));
 
   const pool = atTime(before, now);
   const isFirst = Math.floor(pool.slot / minuteSlots) > Math.floor(before.slot / minuteSlots);

@@ -27,6 +27,8 @@ export interface Origin {
   requestedRate: number | undefined;
   /** The rate of a grant if neither the request nor the response names one. */
   defaultRate: Rate;
+  /** Requests at once after a pause, at most; undefined is four seconds of the rate (lease.ts). */
+  burst: number | undefined;
   judgement: JudgementPolicy;
   callback: CallbackPolicy;
   /** The rate for webhooks without handshake support (webhook specification, section 4); undefined means no grant. */

@@ -7,19 +7,21 @@ const startsAt = 2_000_000_000_000;
 /** A pair with its instances; times are milliseconds. */
 class Pair {
   rate: number;
+  burst: number | undefined;
   history = history;
   serverStartedAt = 0;
   pool: Pool | undefined;
   readonly holders = new Map<string, Holder>();
 
-  constructor(rate: number) {
+  constructor(rate: number, burst?: number) {
     this.rate = rate;
+    this.burst = burst;
   }
 
   take(instance: string, requests: number, now: number, returns: Array<{ number: number; unused: number }> = []) {
-    const { rate, serverStartedAt } = this;
-    const pool = this.pool ?? newPool(rate, this.history, now);
-    const asked = { rate, requests, returns, history: this.history, serverStartedAt };
+    const { rate, burst, serverStartedAt } = this;
+    const pool = this.pool ?? newPool(rate, burst, this.history, now);
+    const asked = { rate, burst, requests, returns, history: this.history, serverStartedAt };
     const after = lease(pool, this.holders.get(instance) ?? newHolder, asked, now);
     this.pool = after.pool;
     this.holders.set(instance, after.holder);
@@ -59,8 +61,9 @@ interface Sender {
   pushes?: boolean;
 }
 
-function run(rate: number, senders: Sender[], seconds: number, random = chance(rate + senders.length)) {
-  const pair = new Pair(rate);
+function run(rate: number, senders: Sender[], seconds: number, burst?: number) {
+  const random = chance(rate + senders.length);
+  const pair = new Pair(rate, burst);
   /** Times of leases in seconds, with the requests that they were for, in order. */
   const leases: Array<{ at: number; sender: number; used: number }> = [];
   let calls = 0;
@@ -130,6 +133,43 @@ describe.each([1, 2, 5, 10, 60, 600, 6_000, 100_000])('a rate of %i a minute', (
       ...(each === 7 ? { pushes: true } : {}),
     }));
     expect(run(rate, senders, 180).maxReceived).toBeLessThanOrEqual(rate);
+  });
+});
+
+describe('a burst that the origin allows', () => {
+  test.each([
+    [1, 10],
+    [10, 10],
+    [60, 20],
+    [60, 1_000],
+    [120, 60],
+    [600, 600],
+    [6_000, 3],
+  ])(
+    'at %i a minute and a burst of %i, the rate is never exceeded, and nine tenths of it can be used',
+    (rate, burst) => {
+      for (const count of [1, 16]) {
+        const { maxReceived, usable } = run(rate, hungry(count), lengthFor(rate), burst);
+        expect(maxReceived).toBeLessThanOrEqual(rate);
+        expect(usable(127)).toBeGreaterThan(0.9);
+      }
+    },
+  );
+
+  test.each<[rate: number, burst: number | undefined, first: number, later: number]>([
+    [120, undefined, 4, 8],
+    [120, 3, 4, 8],
+    [120, 30, 30, 30],
+    [120, 120, 120, 120],
+    [60, 1_000, 60, 60],
+  ])('at %i a minute and a burst of %s, %i are there at once, and %i after a pause', (rate, burst, first, later) => {
+    const pair = new Pair(rate, burst);
+    expect(pair.take('one', 1_000, startsAt).requests).toBe(first);
+    expect(pair.take('one', 1_000, startsAt + 150_000).requests).toBe(later);
+    // The whole rate was used: nothing more until its slot leaves the window.
+    if (later < rate) return;
+    expect(pair.take('one', 1_000, startsAt + 150_000 + 63_000)).toMatchObject({ requests: 0 });
+    expect(pair.take('one', 1_000, startsAt + 150_000 + 63_500).requests).toBe(later);
   });
 });
 
@@ -334,7 +374,7 @@ describe('one request', () => {
     const { leased } = lease(
       { rate: 635, history, ...present, ...pool },
       { ...newHolder, epoch, ...holder },
-      { rate: 635, requests: 10, returns: [], history, serverStartedAt: 0, ...asked },
+      { rate: 635, burst: undefined, requests: 10, returns: [], history, serverStartedAt: 0, ...asked },
       startsAt,
     );
     expect(leased).toMatchObject(expected);

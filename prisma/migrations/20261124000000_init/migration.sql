@@ -19,6 +19,8 @@ create table origin (
   isdefault boolean not null default false,
   requestedrate integer,
   defaultrate text not null,
+  -- Requests that leases give out at once after a pause; null is four seconds of the rate.
+  burst integer,
   judgement text not null,
   callback text not null,
   unsupportedrate integer,
@@ -34,6 +36,7 @@ create table origin (
   constraint origin_pkey primary key (name),
   constraint origin_requestedrate_check check (requestedrate > 0),
   constraint origin_defaultrate_check check (defaultrate = '*' or defaultrate ~ '^[1-9][0-9]{0,14}$'),
+  constraint origin_burst_check check (burst > 0),
   constraint origin_judgement_check check (judgement in ('strict', 'lenient')),
   constraint origin_callback_check check (callback in ('offer', 'never')),
   constraint origin_unsupportedrate_check check (unsupportedrate > 0),
@@ -756,14 +759,14 @@ $$;
 -- Everything is looked up by its key: a plan that was made while a table was small would read all of it, and this is called
 -- so often that it must be planned once. No JIT, as in append_changes.
 create function read_leases(asked jsonb)
-returns table (place integer, pair uuid, denial text, allowedrate text, helduntil float8, pool json, holder json,
+returns table (place integer, pair uuid, denial text, allowedrate text, burst integer, helduntil float8, pool json, holder json,
   holders integer, history uuid, "now" float8, startedat float8)
 language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 #variable_conflict use_column
 begin
   return query
-  select a.place, a.pair, p.denial, p.allowedrate, (extract(epoch from p.helduntil) * 1000)::float8,
+  select a.place, a.pair, p.denial, p.allowedrate, o.burst, (extract(epoch from p.helduntil) * 1000)::float8,
     (select row_to_json(b) from lease_pool b where b.pair = a.pair),
     (select row_to_json(h) from lease_holder h where h.pair = a.pair and h.instance = a.instance),
     -- How many others asked lately, if this one is new.
@@ -775,7 +778,8 @@ begin
     (extract(epoch from greatest(pg_postmaster_start_time(), (select stats_reset from pg_stat_wal))) * 1000)::float8
   from jsonb_to_recordset(asked) as a (place integer, tenant text, origin text, sink text, pair uuid, instance text)
   cross join feed_state f
-  join pair_permission p on p.origin = a.origin and p.sink = a.sink and p.tenant = a.tenant;
+  join pair_permission p on p.origin = a.origin and p.sink = a.sink and p.tenant = a.tenant
+  join origin o on o.name = a.origin;
 end
 $$;
 

@@ -142,6 +142,13 @@ export const policyTexts = {
       nl: 'Als er geen is gevraagd en de webhook er geen noemt. Een getal, of * voor onbeperkt. Leeg: 60.',
     },
   },
+  burst: {
+    label: { en: 'Burst', nl: 'Piek' },
+    hint: {
+      en: 'Requests at once after a pause. Never more than the rate of the webhook in any 60 seconds. Empty: four seconds of the rate.',
+      nl: 'Verzoeken tegelijk na een pauze. Nooit meer dan het tempo van de webhook in 60 seconden. Leeg: vier seconden van het tempo.',
+    },
+  },
   judgement: {
     label: { en: 'Judgement', nl: 'Beoordeling' },
     hint: {
@@ -211,6 +218,14 @@ export const policySentences = {
   unlimited: {
     en: 'If no rate is requested and the webhook names none, there is no limit.',
     nl: 'Als er geen tempo is gevraagd en de webhook er geen noemt, is er geen limiet.',
+  },
+  burst: {
+    en: 'After a pause, {value} requests may be sent at once, or as many as the rate of the webhook if that is less.',
+    nl: 'Na een pauze mogen {value} verzoeken tegelijk, of zoveel als het tempo van de webhook als dat minder is.',
+  },
+  noBurst: {
+    en: 'After a pause, four seconds of the rate may be sent at once: 4 requests at 60 per minute.',
+    nl: 'Na een pauze mag vier seconden van het tempo tegelijk: 4 verzoeken bij 60 per minuut.',
   },
   strict: {
     en: 'Responses are read strictly, as the specification demands.',

@@ -132,6 +132,7 @@ interface PairRow {
   pair: string;
   denial: Denial | null;
   allowedrate: string;
+  burst: number | null;
   helduntil: number | null;
   pool: PoolRow | null;
   holder: HolderRow | null;
@@ -201,8 +202,9 @@ function answerWithoutPool(row: PairRow | undefined): LeaseAnswer | undefined {
   return { kind: 'counted', rate, requests: 0, isFirst: false, lease: undefined, retryAfterSeconds: fullSeconds };
 }
 
-function openPool({ pair, pool, allowedrate, history, now: at }: PairRow, tenant: string): OpenPool {
-  const present = pool === null ? newPool(storedRate(allowedrate) as number, history, at) : poolOf(pool);
+function openPool({ pair, pool, allowedrate, burst, history, now: at }: PairRow, tenant: string): OpenPool {
+  const rate = storedRate(allowedrate) as number;
+  const present = pool === null ? newPool(rate, burst ?? undefined, history, at) : poolOf(pool);
   return { pair, tenant, version: pool?.version, pool: present, holders: new Map(), answers: new Map() };
 }
 
@@ -215,7 +217,7 @@ function take(open: OpenPool, row: PairRow, { instance, requests, returns }: Lea
     const { id, number } = parseLease(lease);
     return id === holderId ? [{ number, unused }] : [];
   });
-  const asked = { rate, requests, returns: own, history, serverStartedAt };
+  const asked = { rate, burst: row.burst ?? undefined, requests, returns: own, history, serverStartedAt };
   const { pool, holder, leased } = lease(open.pool, known === null ? newHolder : holderOf(known), asked, at);
   open.pool = pool;
   open.holders.set(instance, { id: holderId, instance, askedat: isoOf(at), ...columnsOfHolder(holder) });

@@ -8,6 +8,7 @@ export const policyMembers = storedMembers<OriginPolicy, OriginRow>()({
   isDefault: { column: 'isdefault' },
   requestedRate: { column: 'requestedrate' },
   defaultRate: { column: 'defaultrate', read: storedRate, write: formatRate },
+  burst: { column: 'burst' },
   judgement: { column: 'judgement', read: trusted },
   callback: { column: 'callback', read: trusted },
   unsupportedRate: { column: 'unsupportedrate' },

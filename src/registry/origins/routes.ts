@@ -101,6 +101,7 @@ function policyOf(settings: Settings): OriginPolicy {
     isDefault: settings.isdefault ?? false,
     requestedRate: settings.requestedrate,
     defaultRate: settings.defaultrate ?? 60,
+    burst: settings.burst,
     judgement: settings.judgement ?? 'strict',
     callback: settings.callback ?? 'offer',
     unsupportedRate: settings.unsupportedrate,

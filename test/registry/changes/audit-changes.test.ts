@@ -82,6 +82,7 @@ describe('every member that a client can write is in the entry about its change'
       isdefault: n === 2,
       requestedrate: n,
       defaultrate: n,
+      burst: n,
       judgement: n === 1 ? 'lenient' : 'strict',
       callback: n === 1 ? 'never' : 'offer',
       unsupportedrate: n,

@@ -364,6 +364,28 @@ describe('the rate', () => {
     }
   });
 
+  test('passes as many at once as the origin allows in a burst', async () => {
+    const patch = (burst: number | null) =>
+      tenant.admin
+        .patch(`/v1/origins/${tenant.origin}`)
+        .type('application/merge-patch+json')
+        .send(JSON.stringify({ burst }))
+        .expect(200);
+    const passedOf = async (path: string) => {
+      const url = await limited(path, '60');
+      const answers = await Promise.all(Array.from({ length: 40 }, () => ask(url)));
+      return answers.filter(({ status }) => status === 204).length;
+    };
+    const even = await passedOf('/even');
+    await patch(20);
+    const burst = await passedOf('/burst');
+    await patch(null);
+    // Two, or twenty, and what flows in meanwhile.
+    expect(even).toBeGreaterThanOrEqual(2);
+    expect(burst).toBeGreaterThanOrEqual(20);
+    expect(even).toBeLessThan(burst);
+  });
+
   test('is not counted without a wish for it, nor where it is unlimited', async () => {
     const pools = () => registry.sql<{ pair: string }>('select pair::text from lease_pool order by 1');
     const before = await pools();
