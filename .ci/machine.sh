@@ -25,7 +25,7 @@ unpack() {
       for each in "$package" "$@"; do dpkg-deb -x "$each"_*.deb "$package" || exit 1; done
     ); then
       PATH=$PATH:$work/$package/$place
-      [ $# = 0 ] || export LD_LIBRARY_PATH=$(dirname "$(find "$work/$package/usr/lib" -name '*.so.*' | head -n 1)")
+      [ $# = 0 ] || export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$(dirname "$(find "$work/$package/usr/lib" -name '*.so.*' | head -n 1)")
       return
     fi
   fi

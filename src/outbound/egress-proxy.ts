@@ -162,7 +162,7 @@ async function reach(
   const addresses = await find(host).catch((error: unknown) => {
     throw signal.aborted ? signal.reason : unreachable(error instanceof RequestFailure ? error.code : codeOf(error));
   });
-  let failure: unknown;
+  let failure = unreachable('ENODATA');
   for (const address of addresses.slice(0, maxDials)) {
     signal.throwIfAborted();
     const socket =
@@ -179,10 +179,11 @@ async function reach(
     try {
       return await opened(socket, secureContext === undefined ? 'connect' : 'secureConnect', signal);
     } catch (error) {
+      if (!(error instanceof RequestFailure)) throw error;
       failure = error;
     }
   }
-  throw failure ?? unreachable('ENODATA');
+  throw failure;
 }
 
 function opened(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<Socket> {

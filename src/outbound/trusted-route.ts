@@ -23,8 +23,8 @@ const lookupMs = 1_000;
 export function createTrustedRoute({ allowedNetworks, proxy: settings }: TrustedRouteSettings): TrustedRoute {
   if (settings === undefined) return () => Promise.resolve(undefined);
   const proxy = createEgressProxy(settings, allowedNetworks);
-  const { verdictOf } = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
-  const isInside = (address: string) => verdictOf(address) !== 'public' || proxy.isBypassed(address);
+  const rules = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
+  const isInside = (address: string) => rules.verdictOf(address) !== 'public' || proxy.isBypassed(address);
   const agent = new ProxyAgent({
     uri: new URL(settings.url).origin,
     ...(proxy.authorization !== undefined && { token: proxy.authorization }),
