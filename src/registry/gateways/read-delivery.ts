@@ -113,9 +113,14 @@ export function readDelivery({ rawHeaders, below, query }: GatewayRequest): Gate
   });
 }
 
+const scheme = 'https://';
+
 function isListed(sink: string, hosts: string): boolean {
-  const host = /^https:\/\/([^/?#]*)/.exec(sink)?.[1];
-  return host !== undefined && (host === hosts || hosts.split(',').includes(host));
+  if (!sink.startsWith(scheme)) return false;
+  // Most gateways list one host.
+  if (sink[scheme.length + hosts.length] === '/' && sink.startsWith(hosts, scheme.length)) return true;
+  const host = sink.slice(scheme.length).split(/[/?#]/, 1)[0] ?? '';
+  return hosts.split(',').includes(host);
 }
 
 type Source = string | Doubt | undefined;
