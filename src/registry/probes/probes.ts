@@ -15,6 +15,8 @@ interface OperationsSettings {
   checks: Readonly<Record<string, ReadinessCheck>>;
   /** The checks that look-ups and matches need; they wait for nothing. */
   readChecks: readonly string[];
+  /** The checks that say nothing while another one, which is named, is not met. */
+  needs?: Readonly<Record<string, string>>;
   /** What an operator should look at although everything works; called after the checks. */
   warnings?: () => string[];
   /** Milliseconds for each check. */
@@ -29,7 +31,7 @@ interface OperationsSettings {
  * that an outage of the database does not take all processes out of a load balancer), `/metrics` (Prometheus).
  */
 export function createOperationsApp(settings: OperationsSettings): Express {
-  const { metrics, checks, readChecks, warnings = () => [], timeoutMs, stopping } = settings;
+  const { metrics, checks, readChecks, needs = {}, warnings = () => [], timeoutMs, stopping } = settings;
   const app = express();
   app.disable('x-powered-by');
   app.use((_request, response, next) => {
@@ -39,15 +41,19 @@ export function createOperationsApp(settings: OperationsSettings): Express {
   app.get('/livez', (_request, response) => void response.json({ status: 'live' }));
   const reads = Object.entries(checks).filter(([name]) => readChecks.includes(name));
   const answer = (wanted: Array<[string, ReadinessCheck]>) => async (_request: Request, response: Response) => {
-    const results = await Promise.all(
-      wanted.map(async ([name, check]) => [name, (await failureOf(check, timeoutMs)) ?? 'ok'] as const),
+    const found = new Map(
+      await Promise.all(
+        wanted.map(async ([name, check]) => [name, (await failureOf(check, timeoutMs)) ?? 'ok'] as const),
+      ),
     );
+    const isKnown = (name: string) => (found.get(needs[name] ?? '') ?? 'ok') === 'ok';
+    const results = [...found].map(([name, result]) => [name, isKnown(name) ? result : 'unknown'] as const);
     const isReady = results.every(([, result]) => result === 'ok');
-    const found = warnings();
+    const warned = warnings();
     response.status(isReady ? 200 : 503).json({
       status: isReady ? 'ready' : 'not ready',
       checks: Object.fromEntries(results),
-      ...(found.length > 0 ? { warnings: found } : {}),
+      ...(warned.length > 0 ? { warnings: warned } : {}),
     });
   };
   app.get('/readyz', answer(Object.entries(checks)));
@@ -145,6 +151,7 @@ export async function createOperations({
         : { writes: async () => 'read only' }),
     },
     readChecks: ['process', 'index'],
+    needs: { migrations: 'database', writes: 'database' },
     warnings: () => unknown.map((name) => `The database has a migration of a newer version: ${name}`),
   });
 }
