@@ -1,9 +1,10 @@
 import type { RequestListener } from 'node:http';
+import Negotiator from 'negotiator';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { RegistryError } from '../../base/errors.js';
 import { requestTexts } from '../../base/texts/requests.js';
 import type { Operation } from '../../base/contract/contract.js';
-import type { HttpExchange } from './exchange.js';
+import type { HttpExchange, Preferred } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
 import { apiHeaders } from './write-answer.js';
 
@@ -47,7 +48,9 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
   }
 
   return (request, response) => {
-    const exchange = pipeline.begin(request, response, (...mediaTypes) => (request as Request).accepts(mediaTypes));
+    // A request that is refused here has not become one of Express, which has `accepts`.
+    const preferred: Preferred = (...mediaTypes) => new Negotiator(request).mediaType(mediaTypes) ?? false;
+    const exchange = pipeline.begin(request, response, preferred);
     if (exchange === undefined) return;
     const given = Object.assign(response as Response, { locals: { exchange } });
     app(request as Request, given, (error: unknown) => pipeline.fail(exchange, errorOf(error)));
