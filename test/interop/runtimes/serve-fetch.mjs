@@ -2,5 +2,6 @@
 const { env } = globalThis.process;
 const { webhook } = await import(`./${env.PROGRAM}/webhook.js`);
 const options = { port: Number(env.PORT), hostname: '127.0.0.1' };
-if (globalThis.Deno) Deno.serve(options, webhook.fetch);
+const { Deno, Bun } = globalThis;
+if (Deno) Deno.serve(options, webhook.fetch);
 else Bun.serve({ ...options, fetch: webhook.fetch });
