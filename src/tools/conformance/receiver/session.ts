@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { judge, judgeOrigin, type Judgement } from '../../../consent/judgement.js';
+import { verdicts } from '../../../consent/verdicts.js';
 import type { ConformanceProfile, ConsentSeen, Finding } from '../case.js';
 import { hideQuery, hideSecrets } from '../hide-secrets.js';
 import type { CallbackHost, Offer } from './callback-host.js';
@@ -253,9 +254,15 @@ export function judgementOf({ answer, failure }: TargetExchange, origin: string,
 }
 
 /** Why a response tells nothing about consent; undefined if it does. */
-export function whyUndecided({ answer, failure }: TargetExchange): string | undefined {
-  if (answer === undefined) return `The receiver did not respond: ${failure}.`;
+export function whyUndecided(exchange: TargetExchange): string | undefined {
+  const { answer, failure } = exchange;
+  if (answer === undefined) return `The receiver did not respond: ${failure.replace(/\.$/, '')}.`;
   const { status } = answer;
+  const { verdict } = judgementOf(exchange, anyOrigin, 1);
+  if (verdict === 'bot_protection' || verdict === 'http2_only') {
+    const { title, advice } = verdicts[verdict];
+    return `${title.en} ${advice?.en}`;
+  }
   if (status >= 300 && status < 400) return `The receiver redirects the request with ${status}. See R13.`;
   if (status === 429 || status === 503)
     return `The receiver returned ${status}: it asks to be left alone. Run it later.`;

@@ -1,6 +1,8 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { whenAborted } from '../../../base/until.js';
+import { verdicts } from '../../../consent/verdicts.js';
+import { failureOfTls } from '../../../outbound/failure.js';
 import { linesOfHead } from '../listen.js';
 import { recordBytes } from '../record-bytes.js';
 
@@ -95,7 +97,7 @@ export function exchange(wire: TargetRequest, { ca, timeoutMs, signal }: WireSet
     leave = whenAborted([signal], () => settle('the run was over'));
 
     request.once('socket', (socket) => recordBytes(socket, bytes));
-    request.on('error', (error) => settle(error.message || String((error as NodeJS.ErrnoException).code)));
+    request.on('error', (error) => settle(sayFailure(error)));
     request.once('response', (response) => {
       duration = performance.now() - startedAt;
       const read = { status: response.statusCode ?? 0, headers: linesOfHead(response), bodyBytes: 0 };
@@ -108,6 +110,13 @@ export function exchange(wire: TargetRequest, { ca, timeoutMs, signal }: WireSet
     });
     request.end(body);
   });
+}
+
+/** What is in front of the receiver, if that can be told; otherwise the words of Node or OpenSSL. */
+function sayFailure(error: NodeJS.ErrnoException): string {
+  const { reason } = failureOfTls(error.code ?? '', false);
+  const { title, advice } = verdicts[reason];
+  return reason === 'tls_failed' ? error.message || String(error.code) : `${title.en} ${advice?.en}`;
 }
 
 /** Path and query as the text has them. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:tls';
 import type { AddressInfo } from 'node:net';
 import type { CaseResult, ConformanceProfile } from '../../../../src/tools/conformance/case.js';
 import { receiverCases, type ReceiverCaseId } from '../../../../src/tools/conformance/cases.js';
@@ -11,15 +12,13 @@ import { allowed, correct, startSmallReceiver, token, type Parts } from './small
 
 let callbacks: CallbackHost;
 let ca: string;
+let certificate: Awaited<ReturnType<Awaited<ReturnType<typeof createAuthority>>['issue']>>;
 
 beforeAll(async () => {
   const authority = await createAuthority('Conformance test', 1);
   ca = authority.cert;
-  callbacks = await startCallbackHost({
-    host: '127.0.0.1',
-    port: 0,
-    certificate: await authority.issue(['127.0.0.1']),
-  });
+  certificate = await authority.issue(['127.0.0.1']);
+  callbacks = await startCallbackHost({ host: '127.0.0.1', port: 0, certificate });
 });
 afterAll(() => callbacks.stop());
 
@@ -46,7 +45,7 @@ const runAt = (sink: string, how: How) =>
     deliver: how.deliver ?? true,
     burst: how.isBurst ?? false,
     token,
-    ca: undefined,
+    ca: [ca],
     timeoutMs: 60_000,
     callMs: how.isSilent ? 300 : 60_000,
     quietMs: 300,
@@ -179,6 +178,30 @@ test('a receiver that does not respond makes nothing pass or fail', async () => 
   await receiver.stop();
   const { results } = await runAt(receiver.url, { isBurst: true });
   expect(idsOf(results, 'not_evaluable')).toEqual(receiverCases.map(({ id }) => id));
+});
+
+test('what is in front of a receiver is named, and makes no case of consent pass or fail', async () => {
+  const guarded = createServer((_, response) => response.writeHead(403, { 'cf-mitigated': 'challenge' }).end());
+  const mutual = createTlsServer({
+    ...certificate,
+    ca,
+    requestCert: true,
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.3',
+  });
+  for (const [server, scheme, said] of [
+    [guarded, 'http', 'bot protection'],
+    [mutual, 'https', 'client certificate'],
+  ] as const) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { results } = await runAt(`${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
+      only: ['R01', 'R02'],
+    });
+    server.close();
+    for (const result of results) {
+      expect(result).toMatchObject({ outcome: 'not_evaluable', detail: expect.stringContaining(said) });
+    }
+  }
 });
 
 test('a run ends at its deadline, whatever the receiver does, and what was not seen is not evaluable', async () => {
