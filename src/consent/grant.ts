@@ -1,3 +1,4 @@
+import type { Person } from '../base/contract/principal.js';
 import type { Basis } from './decision.js';
 import type { Rate } from './rate.js';
 
@@ -38,11 +39,13 @@ export interface Grant extends Pair {
   handshake: string | undefined;
   reference: string | undefined;
   recordedBy: string;
+  recordedByPerson: Person | undefined;
   grantedAt: Date;
   expiresAt: Date;
   renewAt: Date | undefined;
   endedAt: Date | undefined;
   endedBy: string | undefined;
+  endedByPerson: Person | undefined;
   /** The end of the hold that the webhook asked for. */
   heldUntil: Date | undefined;
   version: number;

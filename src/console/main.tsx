@@ -6,6 +6,7 @@ import { arrival, href, route } from './app/route.js';
 import { handOver, restoreRenewal, returnFromIssuer } from './app/issuer.js';
 import {
   askTabs,
+  caller,
   endsSoon,
   isAskingTabs,
   isExpired,
@@ -15,6 +16,7 @@ import {
   restore,
   session,
   consoleSettings,
+  user,
 } from './app/session.js';
 import { missingScopes } from './app/places.js';
 import { announce, language, t, type Text } from './app/text.js';
@@ -22,7 +24,7 @@ import { commonTexts, signInTexts } from './texts/common.js';
 import { pages, type PageComponent, type PageEntry } from './pages/index.js';
 import { EndsSoon, LinkQuestion, SignIn } from './pages/sign-in.js';
 import { Layout, placesOf } from './ui/layout.js';
-import { lostConnectionProblem } from './app/api.js';
+import { api, lostConnectionProblem } from './app/api.js';
 import { ProblemView } from './ui/form.js';
 
 function App() {
@@ -72,7 +74,7 @@ function NotOpen({ title, scopes }: { title: Text; scopes: readonly string[] }) 
   return (
     <>
       <h1>{t(title)}</h1>
-      <p class="note">{t(commonTexts.notOpen(scopes.join(', '), session.value?.scopes.join(', ') ?? ''))}</p>
+      <p class="note">{t(commonTexts.notOpen(scopes.join(', '), user.value?.scopes.join(', ') ?? ''))}</p>
       {place !== undefined && (
         <p>
           <a href={href(place)}>{t(commonTexts.menu[place])}</a>
@@ -126,6 +128,16 @@ async function openConsole(): Promise<void> {
     if (linkFault.value !== undefined && session.peek() !== undefined) announce(t(signInTexts.links[linkFault.value]));
   });
 }
+
+/** Also after a renewal. Without an answer, what the token says is good enough. */
+effect(() => {
+  const token = session.value?.token;
+  if (token === undefined || token === caller.peek()?.token) return;
+  api.GET('/whoami').then(
+    ({ data }) => (caller.value = { ...data, token }),
+    () => undefined,
+  );
+});
 
 void openConsole();
 document.documentElement.lang = language.value;

@@ -59,6 +59,8 @@ inBrowser('signing in with an issuer', () => {
     await page.getByRole('button', { name: 'Sign in with' }).click();
     await signInAt(page);
     await page.getByRole('heading', { name: 'Grants' }).waitFor();
+    // The person, not the client of everyone.
+    await page.getByText('Signed in as beheer (assent-console)').waitFor();
     expect(issuer.grants).toEqual(['authorization_code']);
     expect(page.url()).toBe(`${stage.registry.url}/console#/grants`);
     const kept = await page.evaluate<string[][]>('[Object.keys(localStorage), Object.keys(sessionStorage)]');

@@ -31,7 +31,7 @@ export interface Registry {
   logs: string[];
   as(
     scopes: Scope | Scope[],
-    who?: { tenant?: string; subscriber?: string; claims?: Record<string, unknown> },
+    who?: { tenant?: string; subscriber?: string; person?: string; claims?: Record<string, unknown> },
   ): Promise<Client>;
   /** Rows of the database, for what the API does not show. */
   sql<T>(text: string, ...values: unknown[]): Promise<T[]>;
@@ -85,8 +85,9 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
     receiver,
     dns,
     logs,
-    async as(scopes, { tenant = 'gemeente', subscriber = 'zaaksysteem', claims = {} } = {}) {
-      const token = await createToken({ tenant, subscriber, scopes: [scopes].flat(), minutes: 60, claims }, env);
+    async as(scopes, { tenant = 'gemeente', subscriber = 'zaaksysteem', person, claims = {} } = {}) {
+      const request = { tenant, subscriber, person, scopes: [scopes].flat(), minutes: 60, claims };
+      const token = await createToken(request, env);
       return supertest.agent(server).set('Authorization', `Bearer ${token}`);
     },
     sql: (text, ...values) => service.database.client.$queryRawUnsafe(text, ...values),

@@ -77,6 +77,8 @@ create table subscription (
   version integer not null default 1,
   suspendedat timestamptz(3),
   suspendedby text,
+  -- Who did it through the client, if a person did: id and name.
+  suspendedbyperson jsonb,
   -- Null if it was registered as suspended.
   suspendreason text,
   -- The end that the consumer named, and when the end was recorded (src/registry/subscriptions/retention.ts).
@@ -232,11 +234,13 @@ create table "grant" (
   handshake uuid,
   reference text,
   recordedby text not null,
+  recordedbyperson jsonb,
   grantedat timestamptz(3) not null,
   expiresat timestamptz(3) not null,
   renewat timestamptz(3),
   endedat timestamptz(3),
   endedby text,
+  endedbyperson jsonb,
   version integer not null default 1,
   -- A webhook that asked senders to wait (429 with Retry-After) gets it from all of them.
   helduntil timestamptz(3),
@@ -309,6 +313,9 @@ create table audit (
   at timestamptz(3) not null default current_timestamp,
   tenant text collate "C" not null,
   actor text collate "C" not null,
+  -- Who acted through the client `actor`, if a person did: the id at the issuer, and the name that it was shown by.
+  person text collate "C",
+  personname text collate "C",
   action text collate "C" not null,
   target text collate "C" not null,
   subscriber text collate "C",
@@ -322,6 +329,9 @@ create table audit (
 create index audit_at_id_idx on audit (at, id);
 create index audit_tenant_action_at_id_idx on audit (tenant, action, at, id);
 create index audit_tenant_actor_action_at_id_idx on audit (tenant, actor, action, at, id);
+create index audit_tenant_person_action_at_id_idx on audit (tenant, person, action, at, id) where person is not null;
+-- The ids of a name.
+create index audit_tenant_personname_person_idx on audit (tenant, personname, person) where personname is not null;
 create index audit_tenant_subscriber_action_at_id_idx on audit (tenant, subscriber, action, at, id) where subscriber is not null;
 create index audit_tenant_target_at_id_idx on audit (tenant, target, at, id);
 
@@ -426,6 +436,7 @@ create table block (
   endsat timestamptz(3),
   createdat timestamptz(3) not null default current_timestamp,
   createdby text not null,
+  createdbyperson jsonb,
   -- Only an operator may lift what an operator blocked.
   byoperator boolean not null default false,
   constraint block_pkey primary key (id),

@@ -1,4 +1,4 @@
-import { session } from './session.js';
+import { user } from './session.js';
 
 const [admin, consumer, sender] = ['assent:admin', 'assent:subscribe', 'assent:deliver'];
 
@@ -21,5 +21,5 @@ const scopesOf: Readonly<Record<string, readonly string[]>> = {
 /** Empty if the page is for this token. */
 export function missingScopes(page: string): readonly string[] {
   const scopes = Object.hasOwn(scopesOf, page) ? (scopesOf[page] ?? []) : [];
-  return scopes.some((scope) => session.value?.scopes.includes(scope)) ? [] : scopes;
+  return scopes.some((scope) => user.value?.scopes.includes(scope)) ? [] : scopes;
 }

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import type { Schemas } from '../../kits/client/index.js';
 import { root } from './route.js';
 
 /** What the console knows of its user. The registry verifies the token with each request; this only reads it. */
@@ -42,8 +43,15 @@ export const readsEveryTenant = computed(() => has('assent:audit'));
 export const readsAudit = computed(() => has('assent:admin') || has('assent:audit'));
 
 function has(scope: string): boolean {
-  return session.value?.scopes.includes(scope) ?? false;
+  return user.value?.scopes.includes(scope) ?? false;
 }
+
+/** What the registry reads in a token: it knows where each issuer writes what. */
+export const caller = signal<(Schemas['Caller'] & { token: string }) | undefined>(undefined);
+/** Until the registry has said it, what the token seems to say. */
+export const user = computed(() =>
+  caller.value !== undefined && caller.value.token === session.value?.token ? caller.value : session.value,
+);
 
 /** Undefined for a text that is no JWT. */
 export function readToken(token: string): Session | undefined {

@@ -4,9 +4,10 @@ import { announcement, chooseLanguage, language, t } from '../app/text.js';
 import { connection } from '../app/live.js';
 import { href, route } from '../app/route.js';
 import { missingScopes } from '../app/places.js';
-import { session, signOut } from '../app/session.js';
+import { session, signOut, user } from '../app/session.js';
 import { commonTexts as texts } from '../texts/common.js';
 import { useKeptFocus } from './keep-focus.js';
+import { Who } from './value.js';
 
 type Place = keyof typeof texts.menu;
 
@@ -26,7 +27,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
     isFirst.current = false;
     scrollTo(0, 0);
   }, [page, id]);
-  const { client, tenant } = session.value ?? { client: '', tenant: '' };
+  const { client, tenant, person } = { person: undefined, ...(user.value ?? { client: '', tenant: '' }) };
   return (
     <>
       <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
@@ -45,7 +46,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
         <div class="who">
           {session.value !== undefined && (
             <span class="soft">
-              {t(texts.signedInAs)} <bdi>{client}</bdi> · <bdi>{tenant}</bdi>
+              {t(texts.signedInAs)} <Who client={client} person={person} /> · <bdi>{tenant}</bdi>
             </span>
           )}
           <button

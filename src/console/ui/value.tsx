@@ -36,6 +36,16 @@ export function Time({ at, isExact = false }: { at: string | undefined; isExact?
   );
 }
 
+/** A person with the program that was used, or a program alone. */
+export function Who({ client, person }: { client: string; person: Schemas['Person'] | undefined }) {
+  if (person === undefined) return <bdi>{client}</bdi>;
+  return (
+    <>
+      <bdi title={person.id}>{person.name ?? person.id}</bdi> (<bdi>{client}</bdi>)
+    </>
+  );
+}
+
 type Status = Schemas['SubscriptionStatus'] | Schemas['Grant']['state'];
 
 const looks: Partial<Record<Status, string>> = {

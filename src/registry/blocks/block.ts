@@ -1,9 +1,11 @@
 import type { Fault } from '../../base/errors.js';
+import type { Person } from '../../base/contract/principal.js';
 import { parseOriginName } from '../../consent/origin.js';
 import { canonicalNetwork, isUnconnectable } from '../../outbound/address.js';
 import { faultOfHostName, faultOfSinkText } from '../../outbound/sink.js';
 import { isName, isReserved } from '../../base/formats/name.js';
 import type { Text } from '../../base/texts/text.js';
+import { trusted } from '../storage/columns.js';
 import type { block as BlockRow } from '../storage/generated/client.js';
 import { blockTexts, type BlockKind } from '../../base/texts/blocks.js';
 
@@ -33,6 +35,7 @@ export interface Block {
   endsAt: Date | undefined;
   createdAt: Date;
   createdBy: string;
+  createdByPerson: Person | undefined;
   /** Only an operator may lift it. */
   byOperator: boolean;
 }
@@ -47,6 +50,7 @@ export function blockOf(row: BlockRow): Block {
     endsAt: row.endsat ?? undefined,
     createdAt: row.createdat,
     createdBy: row.createdby,
+    createdByPerson: trusted(row.createdbyperson),
     byOperator: row.byoperator,
   };
 }

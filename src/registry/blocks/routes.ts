@@ -110,6 +110,7 @@ function present(
     reason: block.reason,
     createdat: block.createdAt.toISOString(),
     createdby: block.createdBy,
+    ...(block.createdByPerson && { createdbyperson: block.createdByPerson }),
     byoperator: block.byOperator,
     expiresat: block.endsAt?.toISOString(),
     effect,

@@ -1,7 +1,8 @@
 import { RegistryError } from '../../base/errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
+import { withoutQuery } from '../../base/formats/uri.js';
 import { changedMembers } from '../storage/columns.js';
-import { type Database, type Sql, service, type Actor, type Transaction } from '../storage/database.js';
+import { type Database, type Sql, service, storedPerson, type Actor, type Transaction } from '../storage/database.js';
 import { Prisma, type block as BlockRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid, uuidv7 } from '../../base/files/ids.js';
 import { everyTenant } from '../../matching/replica/blocks.js';
@@ -61,9 +62,9 @@ export function createBlockStore({ sql, write }: Pick<Database, 'sql' | 'write'>
         }
         const id = uuidv7();
         const [row] = await tx.sql.$queryRaw<BlockRow[]>`
-          insert into block (id, tenant, kind, value, reason, endsat, createdby, byoperator)
+          insert into block (id, tenant, kind, value, reason, endsat, createdby, createdbyperson, byoperator)
           values (${id}::uuid, ${tenant}, ${kind}, ${value}, ${reason}, ${endsAt?.toISOString()}::timestamptz,
-            ${actor.name}, ${byOperator})
+            ${actor.name}, ${storedPerson(actor)}::jsonb, ${byOperator})
           returning *`;
         if (row === undefined) throw new Error('An inserted row was not returned.');
         const block = blockOf(row);
@@ -138,5 +139,6 @@ function actorFor(actor: Actor, { tenant }: Block): Actor {
 }
 
 function audited({ kind, value, reason, endsAt, tenant }: Block) {
-  return { kind, value, reason, expiresat: endsAt, ...(tenant === everyTenant ? { tenant } : {}) };
+  const shown = kind === 'sink' ? withoutQuery(value) : value;
+  return { kind, value: shown, reason, expiresat: endsAt, ...(tenant === everyTenant ? { tenant } : {}) };
 }

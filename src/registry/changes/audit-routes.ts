@@ -43,13 +43,14 @@ export function auditRoutes({ database, readers, stopping }: Context): Handlers<
 }
 
 function filterOf({ query, principal }: OperationRequest<'getAudit'>): AuditFilter {
-  const { since, until, action, actor, target, subscriber, tenant } = query;
+  const { since, until, action, actor, person, target, subscriber, tenant } = query;
   return {
     tenants: tenantsOf(principal, tenant),
     since: since === undefined ? undefined : timeOf(since).getTime(),
     until: until === undefined ? undefined : timeOf(until).getTime(),
     action,
     actor,
+    person,
     target,
     subscriber,
   };
@@ -103,6 +104,8 @@ const columns = [
   'at',
   'tenant',
   'actor',
+  'person',
+  'personname',
   'action',
   'target',
   'subscriber',
@@ -120,7 +123,15 @@ const auditCsvHeader = line(columns);
 /** `changed` and `detail` are JSON. The reason has a column of its own, because people look for it. */
 function auditCsvLine(entry: AuditEntry): string {
   const { reason, ...detail } = entry.detail ?? {};
-  const cells: Record<(typeof columns)[number], unknown> = { ...absent, ...entry, reason, detail };
+  const { id: person, name: personname } = entry.person ?? {};
+  const cells: Record<(typeof columns)[number], unknown> = {
+    ...absent,
+    ...entry,
+    person,
+    personname,
+    reason,
+    detail,
+  };
   return line(columns.map((name) => textOf(cells[name])));
 }
 

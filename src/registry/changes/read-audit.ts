@@ -13,6 +13,8 @@ export interface AuditFilter {
   /** One action, or with a dot at its end, all that start with it. */
   action?: string | undefined;
   actor?: string | undefined;
+  /** The id of a person, or the name that is shown. */
+  person?: string | undefined;
   target?: string | undefined;
   subscriber?: string | undefined;
 }
@@ -69,22 +71,25 @@ export function placeOf({ at, id }: AuditEntry): AuditPlace {
  * the newest, at most one range for each entry. Only the keys are merged, and then looked up.
  */
 function merged(filter: AuditFilter, before: AuditPlace | undefined, limit: number): Prisma.Sql {
-  const { tenants, action, actor, target, subscriber } = filter;
-  const isNarrow = action !== undefined || actor !== undefined || subscriber !== undefined;
+  const { tenants, action, actor, person, target, subscriber } = filter;
+  const isNarrow = [action, actor, person, subscriber].some((each) => each !== undefined);
   if (tenants === undefined && !isNarrow && target === undefined) return inOrder(filter, before, limit);
   const byAction = isNarrow && target === undefined;
   const newest = (range: string, maxRows: number) => Prisma.sql`
     select a.tenant, a.at, a.id from audit a
     where a.tenant = ${Prisma.raw(range)}.tenant
       ${byAction ? Prisma.sql`and a.action = ${Prisma.raw(range)}.action` : Prisma.empty}
-      and ${conditions(filter, before)}
+      ${person === undefined ? Prisma.empty : Prisma.sql`and a.person = ${Prisma.raw(range)}.person`}
+      and ${conditions({ ...filter, person: undefined }, before)}
     order by a.at desc, a.id desc limit ${maxRows}::int`;
   return Prisma.sql`
     select a.* from (
       select e.* from (
         select k.* from (
           select t.tenant ${byAction ? Prisma.sql`, each.action` : Prisma.empty}
+            ${person === undefined ? Prisma.empty : Prisma.sql`, p.person`}
           from ${tenants === undefined ? allTenants : Prisma.sql`unnest(${[...tenants]}::text[]) as t (tenant)`}
+          ${person === undefined ? Prisma.empty : Prisma.sql`cross join lateral (${personsOf(person)}) p`}
           ${byAction ? Prisma.sql`cross join lateral (${actionsOf(filter)}) each` : Prisma.empty}
         ) k cross join lateral (${newest('k', 1)}) head
         order by head.at desc, head.id desc limit ${limit}::int
@@ -116,8 +121,21 @@ const allTenants = Prisma.sql`(
     from known where known.tenant is not null
   ) select tenant from known where tenant is not null) t`;
 
-/** The actions of the tenant `t`, or of one of its actors or subscribers, with one probe of an index for each. */
-function actionsOf({ action, actor, subscriber }: AuditFilter): Prisma.Sql {
+/** The ids of the tenant `t` that may be meant: the text itself, and those shown by it, with one probe for each. */
+function personsOf(text: string): Prisma.Sql {
+  return Prisma.sql`
+    with recursive known as (
+      (select a.person from audit a where a.tenant = t.tenant and a.personname = ${text} order by a.person limit 1)
+      union all
+      select (
+        select a.person from audit a
+        where a.tenant = t.tenant and a.personname = ${text} and a.person > known.person order by a.person limit 1)
+      from known where known.person is not null
+    ) select person from known where person is not null union select ${text}::text collate "C"`;
+}
+
+/** The actions of the tenant `t`, or of one of its actors, persons or subscribers, with one probe of an index for each. */
+function actionsOf({ action, actor, person, subscriber }: AuditFilter): Prisma.Sql {
   if (action !== undefined && !action.endsWith('.')) return Prisma.sql`select ${action}::text collate "C" as action`;
   const start = action ?? '';
   const whose =
@@ -125,7 +143,9 @@ function actionsOf({ action, actor, subscriber }: AuditFilter): Prisma.Sql {
       ? Prisma.sql`and a.subscriber = ${subscriber}`
       : actor !== undefined
         ? Prisma.sql`and a.actor = ${actor}`
-        : Prisma.empty;
+        : person !== undefined
+          ? Prisma.sql`and a.person = p.person`
+          : Prisma.empty;
   return Prisma.sql`
     with recursive known as (
       (select a.action from audit a where a.tenant = t.tenant ${whose} and a.action >= ${start} order by a.action limit 1)
@@ -138,7 +158,7 @@ function actionsOf({ action, actor, subscriber }: AuditFilter): Prisma.Sql {
 }
 
 function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | undefined): Prisma.Sql {
-  const { since, until, action, actor, target, subscriber } = filter;
+  const { since, until, action, actor, person, target, subscriber } = filter;
   const instant = (milliseconds: number) => Prisma.sql`to_timestamp(${milliseconds}::float8 / 1000)`;
   const all = [
     Prisma.sql`true`,
@@ -146,6 +166,7 @@ function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | u
     ...(until === undefined ? [] : [Prisma.sql`a.at < ${instant(until)}`]),
     ...(before === undefined ? [] : [Prisma.sql`(a.at, a.id) < (${instant(before.at)}, ${before.id}::uuid)`]),
     ...(actor === undefined ? [] : [Prisma.sql`a.actor = ${actor}`]),
+    ...(person === undefined ? [] : [Prisma.sql`(a.person = ${person} or a.personname = ${person})`]),
     ...(target === undefined ? [] : [Prisma.sql`a.target = ${target}`]),
     ...(subscriber === undefined ? [] : [Prisma.sql`a.subscriber = ${subscriber}`]),
     ...(action === undefined
@@ -156,12 +177,14 @@ function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | u
 }
 
 function entryOf(row: AuditRow): AuditEntry {
-  const { id, at, tenant, actor, action, target, subscriber, reference, changed, detail, requestid } = row;
+  const { id, at, tenant, actor, person, personname, action, target, subscriber } = row;
+  const { reference, changed, detail, requestid } = row;
   return {
     id,
     at: at.toISOString(),
     tenant,
     actor,
+    ...(person === null ? {} : { person: { id: person, ...(personname !== null && { name: personname }) } }),
     action,
     target,
     ...(subscriber === null ? {} : { subscriber }),

@@ -16,6 +16,7 @@ export const grantMembers = storedMembers<Grant, GrantRow>()({
   expiresAt: { column: 'expiresat', read: instant },
   warnings: { column: 'warnings', read: (codes: string[] | null) => codes ?? [], audited: false },
   recordedBy: { column: 'recordedby', audited: false },
+  recordedByPerson: { column: 'recordedbyperson', read: trusted, audited: false },
   endReason: { column: 'endreason' },
   allowedOrigin: { column: 'allowedorigin', audited: false },
   requestedRate: { column: 'requestedrate' },
@@ -24,6 +25,7 @@ export const grantMembers = storedMembers<Grant, GrantRow>()({
   renewAt: { column: 'renewat', audited: false },
   endedAt: { column: 'endedat', audited: false },
   endedBy: { column: 'endedby', audited: false },
+  endedByPerson: { column: 'endedbyperson', read: trusted, audited: false },
   heldUntil: { column: 'helduntil', read: (at) => (at === null ? undefined : instant(at)) },
   version: { column: 'version', audited: false },
 });

@@ -2,6 +2,7 @@ import type { Context } from '../context.js';
 import { askedAddressOf, blockedError, findBlocks } from '../blocks/find-blocks.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import type { components } from '../../base/contract/contract.gen.js';
+import type { Principal } from '../../base/contract/principal.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type OperationRequest, type Handlers } from '../http/handler.js';
 import { foundHeaders, readListCursor } from '../http/page.js';
@@ -48,10 +49,14 @@ export function routes(context: Context): Handlers<GrantOperation> {
         after: readListCursor(cursor, address, isPlace(where.sort), where.sort),
         limit,
       });
-      return { status: 200, headers: foundHeaders(address, query, page), body: page.entries.map(present) };
+      return {
+        status: 200,
+        headers: foundHeaders(address, query, page),
+        body: page.entries.map((grant) => present(grant, principal)),
+      };
     },
 
-    getGrant: async ({ path, principal }) => answer(await grants.read(principal.tenant, path.id)),
+    getGrant: async ({ path, principal }) => answer(await grants.read(principal.tenant, path.id), principal),
 
     createGrant: async (call) => {
       const { id, replayed } = await database.write((tx) => recordAgreement(tx, call, context));
@@ -63,7 +68,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
           ETag: versionTag(grant.version),
           ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
         },
-        body: present(grant),
+        body: present(grant, call.principal),
       };
     },
 
@@ -78,7 +83,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
         requireConditions(call.header, grant.version);
         await revokeGrant(tx, actor, pair, call.body.reason);
       });
-      return answer(await grants.read(actor.tenant, call.path.id));
+      return answer(await grants.read(actor.tenant, call.path.id), call.principal);
     },
 
     releaseGrant: async (call) => {
@@ -89,7 +94,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
         requireConditions(call.header, grant.version);
         await releaseGrant(tx, actor, grant);
       });
-      return answer(await grants.read(actor.tenant, call.path.id));
+      return answer(await grants.read(actor.tenant, call.path.id), call.principal);
     },
   };
 }
@@ -152,11 +157,13 @@ function checkAgreement(sink: string, until: Date, { faultOfSink, now }: Context
   if (faults.length > 0) throw new RegistryError('invalid_request', grantTexts.invalidAgreement, { faults });
 }
 
-function answer(grant: PresentGrant) {
-  return { status: 200 as const, headers: { ETag: versionTag(grant.version) }, body: present(grant) };
+function answer(grant: PresentGrant, principal: Principal) {
+  return { status: 200 as const, headers: { ETag: versionTag(grant.version) }, body: present(grant, principal) };
 }
 
-export function present(grant: PresentGrant): components['schemas']['Grant'] {
-  const { tenant: _, version: __, ...members } = grantMembers.present(grant);
-  return members;
+/** Senders don't see which persons decided. */
+export function present(grant: PresentGrant, { scopes }: Principal): components['schemas']['Grant'] {
+  const { tenant: _, version: __, recordedbyperson, endedbyperson, ...members } = grantMembers.present(grant);
+  if (!scopes.has('assent:admin')) return members;
+  return { ...members, ...(recordedbyperson && { recordedbyperson }), ...(endedbyperson && { endedbyperson }) };
 }

@@ -2,7 +2,15 @@ import { formatRate, type Rate } from '../../consent/rate.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { openStatesSql, recordset, recordsetOfPairs } from '../storage/rows.js';
-import { type Sql, databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/database.js';
+import {
+  type Sql,
+  databaseTime,
+  halfWay,
+  lockRegistry,
+  storedPerson,
+  type Actor,
+  type Transaction,
+} from '../storage/database.js';
 import type { Basis } from '../../consent/decision.js';
 import { keyOfPair, type EndReason, type Grant, type Pair } from '../../consent/grant.js';
 import { changedGrant, grantMembers } from './columns.js';
@@ -56,23 +64,23 @@ export async function putGrants(
       where a.handshake = any (${handshakes}::uuid[]) and a.remoteaddress is not null order by a.handshake, a.number desc
     )
     insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
-      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat, noteat, address)
+      warnings, handshake, reference, recordedby, recordedbyperson, grantedat, expiresat, renewat, noteat, address)
     select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, warnings, handshake,
-      reference, recordedby, now(), over, now() + make_interval(secs => renewafter),
+      reference, recordedby, recordedbyperson, now(), over, now() + make_interval(secs => renewafter),
       over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int)), address
     from (
       select c.*, coalesce(asked.remoteaddress, knownaddress) as address, greatest(until, now() + make_interval(secs => leaseseconds)) as over
       from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
       basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
-        reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int, knownaddress text)
+        reference text, recordedby text, recordedbyperson jsonb, until timestamptz, leaseseconds int, renewafter int, knownaddress text)
       left join asked on asked.handshake = c.handshake
     ) c
     order by origin collate "C", sink collate "C"
     on conflict (origin, sink) do update set
-      state = 'live', endreason = null, endedat = null, endedby = null,
+      state = 'live', endreason = null, endedat = null, endedby = null, endedbyperson = null,
       allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate,
       requestedrate = excluded.requestedrate, warnings = excluded.warnings, handshake = excluded.handshake,
-      recordedby = excluded.recordedby, grantedat = excluded.grantedat, version = present.version + 1,
+      recordedby = excluded.recordedby, recordedbyperson = excluded.recordedbyperson, grantedat = excluded.grantedat, version = present.version + 1,
       -- A hold continues through a renewal, and ends with the grant that it was for.
       helduntil = case when present.state = 'live' and present.expiresat > excluded.grantedat then present.helduntil end,
       basis = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
@@ -152,6 +160,7 @@ function columnsOf(actor: Actor, consent: Consent) {
     allowedrate: formatRate(consent.allowedRate),
     requestedrate: consent.requestedRate,
     recordedby: actor.name,
+    recordedbyperson: actor.person,
     knownaddress: consent.address,
     until: 'until' in lease ? lease.until : undefined,
     leaseseconds: seconds,
@@ -201,6 +210,7 @@ export async function endGrants(
       order by g.origin collate "C", g.sink collate "C" for update of g
     )
     update "grant" g set state = 'ended', endreason = e.endreason, endedat = now(), endedby = ${actor.name},
+      endedbyperson = ${storedPerson(actor)}::jsonb,
       renewat = null, version = g.version + 1
     from ending e where g.origin = e.origin and g.sink = e.sink
     returning g.*, e.before`;
@@ -216,6 +226,7 @@ export async function revokeGrant(tx: Transaction, actor: Actor, pair: Pair, rea
       for update
     )
     update "grant" g set state = 'revoked', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
+      endedbyperson = ${storedPerson(actor)}::jsonb,
       renewat = null, version = g.version + 1
     from present p where g.origin = p.origin and g.sink = p.sink
     returning g.*, p.before`;
@@ -231,6 +242,7 @@ export async function reopenGrant(tx: Transaction, actor: Actor, pair: Pair): Pr
       for update
     )
     update "grant" g set state = 'ended', endreason = 'reopened', endedat = now(), endedby = ${actor.name},
+      endedbyperson = ${storedPerson(actor)}::jsonb,
       version = g.version + 1
     from present p where g.origin = p.origin and g.sink = p.sink
     returning g.*, p.before`;

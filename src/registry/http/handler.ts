@@ -96,7 +96,8 @@ export function actorOf({ principal, requestId, traceparent, header }: Identity)
   const reference = header['audit-reference'];
   return {
     tenant: principal.tenant,
-    name: principal.subscriber,
+    name: principal.client,
+    person: principal.person,
     requestId,
     ...(reference === undefined ? {} : { reference }),
     ...(traceparent === undefined ? {} : { traceparent }),

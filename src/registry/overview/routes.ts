@@ -12,10 +12,22 @@ import { membersOf } from '../subscriptions/routes.js';
 type Group = components['schemas']['AttentionGroup'];
 
 /** What needs attention, in one request that costs the same at any size. */
-export function routes({ database, now }: Context): Handlers<'getOverview'> {
+export function routes({ database, now }: Context): Handlers<'getOverview' | 'whoami'> {
   const subscriptions = createSubscriptionReader(database, now);
   const grants = createGrantReader(database, now);
   return {
+    whoami: ({ principal }) => {
+      const { tenant, subscriber, client, person, scopes, tokenExpiresAt } = principal;
+      const body = {
+        tenant,
+        subscriber,
+        client,
+        scopes: [...scopes],
+        expiresat: new Date(tokenExpiresAt).toISOString(),
+      };
+      return { status: 200, body: { ...body, ...(person && { person }) } };
+    },
+
     getOverview: async ({ principal, language }) => {
       const isAdmin = principal.scopes.has('assent:admin');
       const [ofSubscriptions, ofGrants, overloads] = await Promise.all([
@@ -38,7 +50,7 @@ export function routes({ database, now }: Context): Handlers<'getOverview'> {
           group,
           count,
           more: isAtLeast,
-          grants: found.map(presentGrant),
+          grants: found.map((grant) => presentGrant(grant, principal)),
         })),
       ];
       return {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { withoutQuery } from '../../base/formats/uri.js';
 
 /** One column for each member of an entity, or it does not compile. A null in the database is an undefined member. */
 type Columns<Entity, Row> = { readonly [Member in keyof Entity]-?: Column<Entity[Member], Row> };
@@ -104,7 +103,7 @@ export function changedMembers(before: Audited, after: Audited): Changed | undef
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (before[name] === after[name]) continue;
     const [was, is] = [asJson(before[name]), asJson(after[name])];
-    if (!isDeepStrictEqual(was, is)) changed[name] = { before: recorded(name, was), after: recorded(name, is) };
+    if (!isDeepStrictEqual(was, is)) changed[name] = { before: was, after: is };
   }
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
@@ -112,8 +111,4 @@ export function changedMembers(before: Audited, after: Audited): Changed | undef
 /** As the database returns it: no undefined members, and times as text. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? null)) as unknown;
-}
-
-function recorded(name: string, value: unknown): unknown {
-  return name === 'sink' && typeof value === 'string' ? withoutQuery(value) : value;
 }

@@ -1,5 +1,6 @@
 import { type PrismaClient, Prisma } from './generated/client.js';
 import { uuidv7 } from '../../base/files/ids.js';
+import type { Person } from '../../base/contract/principal.js';
 import { withoutQuery } from '../../base/formats/uri.js';
 import type { Changed } from './columns.js';
 import { recordset } from './rows.js';
@@ -83,12 +84,18 @@ export interface DatabaseSession {
 export interface Actor {
   tenant: string;
   name: string;
+  /** Who acts through the client. */
+  person?: Person | undefined;
   requestId?: string;
   /** What the caller names as the cause, such as a ticket. */
   reference?: string;
   /** Of the request (W3C Trace Context); sent with the handshakes that the request causes. */
   traceparent?: string;
 }
+
+/** As a column has it. */
+export const storedPerson = ({ person }: Pick<Actor, 'person'>) =>
+  person === undefined ? null : JSON.stringify(person);
 
 export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });
 export const callback = (tenant: string, requestId: string): Actor => ({ tenant, name: 'callback', requestId });
@@ -194,6 +201,8 @@ function auditEntry(actor: Actor, action: string, target: string, all: AuditDeta
     id: uuidv7(),
     tenant: actor.tenant,
     actor: actor.name,
+    person: actor.person?.id,
+    personname: actor.person?.name,
     action,
     target,
     subscriber,
@@ -213,9 +222,9 @@ async function writeAudit(sql: Sql, entries: readonly AuditEntry[]): Promise<voi
   );
   await sql.$executeRaw`
     with known as materialized (select id, subscriber from subscription where id = any (${about}::uuid[]))
-    insert into audit (id, tenant, actor, action, target, subscriber, reference, changed, detail, requestid)
-    select a.id, a.tenant, a.actor, a.action, a.target, coalesce(a.subscriber, known.subscriber), a.reference, a.changed,
-      a.detail, a.requestid
+    insert into audit (id, tenant, actor, person, personname, action, target, subscriber, reference, changed, detail, requestid)
+    select a.id, a.tenant, a.actor, a.person, a.personname, a.action, a.target,
+      coalesce(a.subscriber, known.subscriber), a.reference, a.changed, a.detail, a.requestid
     from ${recordset('audit', entries)} a left join known on a.target = 'subscription:' || known.id`;
 }
 

@@ -1,3 +1,4 @@
+import type { Person } from '../../base/contract/principal.js';
 import type { BlockKind } from '../blocks/block.js';
 import type { Grant } from '../../consent/grant.js';
 import type { HandshakeReason, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
@@ -45,7 +46,7 @@ export interface Subscription extends Definition, SubscriptionStatus {
   generation: number;
   version: number;
   /** Without a reason if it was registered as suspended. */
-  suspended: { at: Date; by: SuspendedBy; reason: string | undefined } | undefined;
+  suspended: { at: Date; by: SuspendedBy; person?: Person | undefined; reason: string | undefined } | undefined;
   /** What stops it, whatever else its state is. */
   block: { kind: BlockKind; value: string; reason: string; endsAt: Date | undefined } | undefined;
   /** Its end has passed. */
@@ -124,9 +125,16 @@ function membersOf(of: Audited | undefined, fingerprint: (value: string) => stri
   return {
     origin: of.origin,
     ...definitionMembers.audited(of),
+    sink: withFingerprint(of.sink, fingerprint),
     protocolsettings: withoutHeaderValues(of.protocolSettings, fingerprint),
     sinkcredential: of.credential && withoutTimeOfSetting(of.credential),
   };
+}
+
+/** Webhooks keep secrets in the query. A change of it is seen. */
+function withFingerprint(sink: string, fingerprint: (value: string) => string): string {
+  const query = sink.indexOf('?');
+  return query === -1 ? sink : `${sink.slice(0, query)}?[fingerprint ${fingerprint(sink.slice(query))}]`;
 }
 
 function withoutHeaderValues(settings: Definition['protocolSettings'], fingerprint: (value: string) => string) {

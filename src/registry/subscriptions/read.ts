@@ -19,6 +19,7 @@ import type { Principal } from '../../base/contract/principal.js';
 import type { Profile } from '../../consent/origin.js';
 import { storedRate } from '../../consent/rate.js';
 import { createBatcher } from '../storage/batch.js';
+import { trusted } from '../storage/columns.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
 import { isUuid } from '../../base/files/ids.js';
@@ -80,14 +81,14 @@ export function createSubscriptionReader({ sql }: Database, now: () => number): 
 
     async readMany(principal, ids) {
       const rows = ids.length === 0 ? [] : await readRows(sql, ids);
-      return rows.filter((row) => isVisible(principal, row)).map(subscriptionOf);
+      return rows.filter((row) => isVisible(principal, row)).map((row) => subscriptionOf(principal, row));
     },
 
     async list(principal, query) {
       const wanted = searchFor(principal, query, new Date(now()));
       const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
       const rows = ids.length === 0 ? [] : await readRows(sql, ids);
-      const entries = rows.filter((row) => row !== undefined).map(subscriptionOf);
+      const entries = rows.filter((row) => row !== undefined).map((row) => subscriptionOf(principal, row));
       return { entries, next, examined, total: query.count ? await countMatches(sql, wanted) : undefined };
     },
   };
@@ -282,7 +283,7 @@ export function blockedIn(tenant: string): Prisma.Sql {
 /** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
 function visible(principal: Principal, row: Row | undefined): Subscription {
   if (!isVisible(principal, row)) throw new RegistryError('subscription_not_found', subscriptionTexts.notFound);
-  return subscriptionOf(row);
+  return subscriptionOf(principal, row);
 }
 
 function isVisible({ tenant, subscriber, scopes }: Principal, row: Row | undefined): row is Row {
@@ -329,7 +330,9 @@ type Row = SubscriptionRow & {
   secondsleft: number;
 };
 
-function subscriptionOf(row: Row): Subscription {
+function subscriptionOf({ scopes }: Principal, row: Row): Subscription {
+  // Subscribers don't see which person of the admins it was.
+  const showsPerson = row.suspendedby === 'subscriber' || scopes.has('assent:admin');
   return {
     id: row.id,
     tenant: row.tenant,
@@ -343,7 +346,12 @@ function subscriptionOf(row: Row): Subscription {
     suspended:
       row.suspendedat === null
         ? undefined
-        : { at: row.suspendedat, by: row.suspendedby as SuspendedBy, reason: row.suspendreason ?? undefined },
+        : {
+            at: row.suspendedat,
+            by: row.suspendedby as SuspendedBy,
+            person: showsPerson ? trusted(row.suspendedbyperson) : undefined,
+            reason: row.suspendreason ?? undefined,
+          },
     block:
       row.block === null
         ? undefined

@@ -214,6 +214,7 @@ async function subscriptionRows(sql: Sql, accepted: readonly Accepted[]) {
       sinkcredential: sealed?.text,
       credentialinfo: sealed && { ...sealed.info, setat: setAt },
       suspendedby: requested.isSuspended ? 'subscriber' : undefined,
+      suspendedbyperson: requested.isSuspended ? caller.actor.person : undefined,
       suspendedat: requested.isSuspended ? setAt : undefined,
       ...definitionMembers.write(requested.definition),
     };

@@ -230,8 +230,8 @@ export function membersOf(subscription: Subscription, language: Language): Prese
   };
 }
 
-function suspensionOf({ at, by, reason }: NonNullable<Subscription['suspended']>, language: Language) {
-  return { at: at.toISOString(), by, reason: reason ?? statusTexts.draftReason[language] };
+function suspensionOf({ at, by, person, reason }: NonNullable<Subscription['suspended']>, language: Language) {
+  return { at: at.toISOString(), by, ...(person && { person }), reason: reason ?? statusTexts.draftReason[language] };
 }
 
 type HandshakeOperation = 'findHandshakes' | 'getHandshakes' | 'startHandshake' | 'getHandshake';

@@ -9,6 +9,7 @@ import {
   type Database,
   type Sql,
   databaseTime,
+  storedPerson,
   type Actor,
   type ChangeKind,
   type Transaction,
@@ -127,6 +128,8 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         await sql.$executeRaw`
           update subscription set version = version + 1, updatedat = now(), suspendedat = least(suspendedat, now()),
             suspendreason = case when suspendedby = 'admin' and ${by} <> 'admin' then suspendreason else ${reason} end,
+            suspendedbyperson = case when suspendedby = 'admin' and ${by} <> 'admin' then suspendedbyperson
+              else ${storedPerson(actor)}::jsonb end,
             suspendedby = case when suspendedby = 'admin' then suspendedby else ${by} end
           where id = ${id}::uuid`;
         const { suspended } = present;
@@ -153,7 +156,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         await closeWaitingRenewal(sql, present);
         await sql.$executeRaw`
           update subscription set version = version + 1, updatedat = now(),
-            suspendedat = null, suspendedby = null, suspendreason = null
+            suspendedat = null, suspendedby = null, suspendedbyperson = null, suspendreason = null
           where id = ${id}::uuid`;
         await unparkPair(sql, present);
         const question = { id, generation: present.generation, definition: present, origin };

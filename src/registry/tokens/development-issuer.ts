@@ -17,6 +17,8 @@ import type { Scope } from '../../base/contract/principal.js';
 interface DevelopmentToken {
   tenant: string;
   subscriber: string;
+  /** Who signed in to it. */
+  person?: string | undefined;
   scopes: Iterable<Scope>;
   lifetimeSeconds: number;
   /** Further claims. They cannot replace one that the service reads. */
@@ -60,12 +62,12 @@ export async function openDevelopmentIssuer(dataFolder: string): Promise<Develop
     issuer: developmentIssuer,
     jwks,
     keySource: createLocalJWKSet(jwks),
-    sign: ({ tenant, subscriber, scopes, lifetimeSeconds, claims }) =>
+    sign: ({ tenant, subscriber, person, scopes, lifetimeSeconds, claims }) =>
       new SignJWT({ ...claims, tenant, client_id: subscriber, scope: [...scopes].join(' ') })
         .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
         .setIssuer(developmentIssuer)
         .setAudience(developmentAudience)
-        .setSubject(subscriber)
+        .setSubject(person ?? subscriber)
         .setJti(randomUUID())
         .setIssuedAt()
         .setExpirationTime(`${lifetimeSeconds} s`)

@@ -55,25 +55,28 @@ export const commands: Commands = {
   token: {
     group: 'Try it',
     summary: 'Prints a token for development.',
-    usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N] [--claim NAME=VALUE]
+    usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--person ID] [--minutes N] [--claim NAME=VALUE]
       Prints a token for development. The key that signs it is in the data folder (ASSENT_DATA, by default .assent).
       Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit,
       assent:block.
       Separate several with commas, or repeat the option. Defaults: --tenant demo --subscriber developer --minutes 60.
+      --person is someone who signed in to the client; --claim name=NAME is what is shown of them.
       --claim adds a claim that subscription rules can name. Repeat a name to make an array.
 `,
     options: {
       scope: { type: 'string', multiple: true, default: [] },
       tenant: text('demo'),
       subscriber: text('developer'),
+      person: { type: 'string' },
       minutes: text('60'),
       claim: { type: 'string', multiple: true, default: [] },
     },
-    async run({ scope, tenant, subscriber, minutes, claim }) {
+    async run({ scope, tenant, subscriber, person, minutes, claim }) {
       const scopes = (scope as string[]).flatMap((each) => each.split(/[ ,]+/));
       const who = { tenant: tenant as string, subscriber: subscriber as string };
       const { claimsOf, createToken } = await import('./login/create-token.js');
-      const request = { ...who, scopes, minutes: Number(minutes), claims: claimsOf(claim as string[]) };
+      const claims = claimsOf(claim as string[]);
+      const request = { ...who, person: person as string | undefined, scopes, minutes: Number(minutes), claims };
       process.stdout.write(`${await createToken(request, process.env)}\n`);
       return 0;
     },

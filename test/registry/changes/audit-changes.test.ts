@@ -197,11 +197,18 @@ describe('an entry about a subscription has the members that changed, before and
     }
   });
 
-  test('a sink without its query, also if only the query changed', async () => {
+  test('the query of a sink as a fingerprint: a change of it alone is seen, and reveals nothing', async () => {
     const sink = newSink();
     const { id } = await tenant.register(`${sink}?key=planted-query`);
-    const { changed } = await patch(id, { sink: `${sink}?key=planted-other` });
-    expect(changed).toEqual({ sink: { before: `${sink}?[secret]`, after: `${sink}?[secret]` } });
+    const changedTo = async (query: string) => (await patch(id, { sink: `${sink}${query}` })).changed.sink;
+    const { before, after } = await changedTo('?key=planted-other');
+    for (const shown of [before, after]) {
+      expect(shown).toMatch(/\?\[fingerprint [\w-]{16}\]$/);
+      expect(shown).toContain(`${sink}?`);
+    }
+    expect(after).not.toBe(before);
+    expect(await changedTo('?key=planted-query')).toEqual({ before: after, after: before });
+    expect(await changedTo('')).toEqual({ before, after: sink });
   });
 
   test('the values of headers as fingerprints, which show what changed', async () => {

@@ -45,10 +45,11 @@ beforeAll(async () => {
   admin = await registry.as('assent:admin', { subscriber: 'beheer' });
   operator = await registry.as('assent:audit', { tenant: 'operator', subscriber: 'auditor' });
   await registry.sql(`
-    insert into audit (id, at, tenant, actor, action, target, subscriber, detail)
+    insert into audit (id, at, tenant, actor, person, personname, action, target, subscriber, detail)
     select ('0197f3c2-4a5b-7c6d-8e9f-' || lpad(to_hex(n + 100000 * place), 12, '0'))::uuid,
       timestamptz '2026-01-01T00:00:00Z' + make_interval(mins => case when tenant = 'provincie' then n / 10 else n end),
-      tenant, 'actor-' || n % 10,
+      tenant, 'actor-' || n % 10, case when n % 10 < 3 then 'person-' || n % 4 end,
+      case when n % 10 < 3 then case when n % 4 = 0 then 'Another' else 'One name' end end,
       case when n % 10 < 5 then 'subscription.kind' || n % 5 else 'handshake.kind' || n % 5 end,
       'subscription:' || n % 7, 'subscriber-' || n % 3, jsonb_build_object('n', n, 'sink', 'https://webhook.example.com/' || repeat('x', 600))
     from unnest(array['gemeente', 'provincie', 'waterschap']) with ordinality as t (tenant, place), generate_series(1, 3000) n`);
@@ -92,6 +93,19 @@ describe('filters', () => {
     ['an action that is a prefix of another, without a dot', { action: 'subscription.kind' }, 'false'],
     ['a prefix of no action', { action: 'origin.' }, 'false'],
     ['an actor', { actor: 'actor-4' }, `actor = 'actor-4'`],
+    ['a person', { person: 'person-2' }, `person = 'person-2'`],
+    ['a name of three persons', { person: 'One name' }, `personname = 'One name'`],
+    [
+      'a name, an action and a client',
+      { person: 'One name', action: 'subscription.', actor: 'actor-1' },
+      `personname = 'One name' and action like 'subscription.%' and actor = 'actor-1'`,
+    ],
+    [
+      'a name and a target',
+      { person: 'One name', target: 'subscription:3' },
+      `personname = 'One name' and target = 'subscription:3'`,
+    ],
+    ['a person that did nothing', { person: 'nobody' }, 'false'],
     ['a rare action, after all others', { action: 'grant.revoked' }, `action = 'grant.revoked'`],
     ['a target', { target: 'subscription:3' }, `target = 'subscription:3'`],
     ['a subscriber', { subscriber: 'subscriber-1' }, `subscriber = 'subscriber-1'`],
@@ -218,17 +232,17 @@ describe('an export', () => {
 
   test('as CSV has a header line, CRLF, and no formula', async () => {
     await registry.sql(`
-      insert into audit (id, at, tenant, actor, action, target, reference, changed, detail) values
-        ('0197f3c2-4a5b-7c6d-8e9f-00000000aaaa', '2025-01-01T00:00:00Z', 'gemeente', '@actor', 'a.b', '+target',
+      insert into audit (id, at, tenant, actor, person, personname, action, target, reference, changed, detail) values
+        ('0197f3c2-4a5b-7c6d-8e9f-00000000aaaa', '2025-01-01T00:00:00Z', 'gemeente', '@actor', 'u-1', '=1+2', 'a.b', '+target',
          '=HYPERLINK("https://evil.example"; "x")', '{"rate":{"before":null,"after":5}}',
          jsonb_build_object('reason', E'\\t=cmd|'' /C calc''!A0\\r\\nsecond "line"', 'n', 1))`);
     const answer = await text('text/csv', 'until=2026-01-01T00:00:00Z');
     expect(answer.get('Content-Type')).toBe('text/csv; charset=utf-8');
     expect(answer.text).toBe(
       [
-        'at,tenant,actor,action,target,subscriber,reference,reason,changed,detail,requestid,id',
-        `2025-12-31T23:59:59.999Z,gemeente,beheer,grant.revoked,grant:1,,INC-1,'=1+1,,{},,0197f3c2-4a5b-7c6d-8e9f-000000000000`,
-        `2025-01-01T00:00:00.000Z,gemeente,'@actor,a.b,'+target,,"'=HYPERLINK(""https://evil.example""; ""x"")",` +
+        'at,tenant,actor,person,personname,action,target,subscriber,reference,reason,changed,detail,requestid,id',
+        `2025-12-31T23:59:59.999Z,gemeente,beheer,,,grant.revoked,grant:1,,INC-1,'=1+1,,{},,0197f3c2-4a5b-7c6d-8e9f-000000000000`,
+        `2025-01-01T00:00:00.000Z,gemeente,'@actor,u-1,'=1+2,a.b,'+target,,"'=HYPERLINK(""https://evil.example""; ""x"")",` +
           `"'\t=cmd|' /C calc'!A0\r\nsecond ""line""","{""rate"":{""before"":null,""after"":5}}","{""n"":1}",,0197f3c2-4a5b-7c6d-8e9f-00000000aaaa`,
         '',
       ].join('\r\n'),

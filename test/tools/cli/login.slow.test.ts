@@ -79,7 +79,7 @@ test('a code that a person confirms becomes a token that only the user can read,
   await confirm(command, 'allow');
   expect([await command.ended, command.stdout]).toEqual([
     0,
-    `Signed in to ${registry.url} as ${issuer.client} of gemeente.\n`,
+    `Signed in to ${registry.url} as beheer, with ${issuer.client}, of gemeente.\n`,
   ]);
   expect((await stat(credentialsPath(env))).mode & 0o777).toBe(0o600);
   expect(command.stdout + command.stderr).not.toContain((await stored()).token);
@@ -87,6 +87,8 @@ test('a code that a person confirms becomes a token that only the user can read,
   // The registry of the last login is the usual one.
   const listed = await runCommand(['origins', 'list'], { env: { XDG_CONFIG_HOME: folder } });
   expect([listed.code, listed.stderr]).toEqual([0, '']);
+  const { stdout: me } = await runCommand(['whoami', '--json'], { env: { XDG_CONFIG_HOME: folder } });
+  expect(JSON.parse(me)).toMatchObject({ tenant: 'gemeente', client: issuer.client, person: 'beheer' });
   const elsewhere = await runCommand(['whoami', '--url', 'https://other.example'], { env });
   expect([elsewhere.code, elsewhere.stdout]).toEqual([1, '']);
 

@@ -9,11 +9,11 @@ import { TextField } from '../../ui/form.js';
 
 export type AuditQuery = NonNullable<operations['getAudit']['parameters']['query']>;
 
-export const filterNames = ['since', 'until', 'action', 'actor', 'target', 'subscriber', 'tenant'] as const;
+export const filterNames = ['since', 'until', 'action', 'actor', 'person', 'target', 'subscriber', 'tenant'] as const;
 type Name = (typeof filterNames)[number];
 
 const times: readonly Name[] = ['since', 'until'];
-const hints = { action: texts.actionHint, target: texts.targetHint };
+const hints = { action: texts.actionHint, person: texts.personHint, target: texts.targetHint };
 
 /** Found with one press. What was typed stays until then. */
 export function AuditFilters({ filter, problem }: { filter: AuditQuery; problem: Problem | undefined }) {
@@ -37,7 +37,7 @@ export function AuditFilters({ filter, problem }: { filter: AuditQuery; problem:
         <TextField
           key={name}
           label={t(texts[name])}
-          hint={name === 'action' || name === 'target' ? t(hints[name]) : undefined}
+          hint={name in hints ? t(hints[name as keyof typeof hints]) : undefined}
           problem={problem}
           pointer={`query/${name}`}
           {...(times.includes(name) ? { type: 'datetime-local', step: 1 } : { spellcheck: false })}

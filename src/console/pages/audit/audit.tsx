@@ -90,13 +90,21 @@ const longValue = 2_000;
 
 /** One change: what, when, who, and each changed member before and after. */
 function AuditEntry({ entry }: { entry: Entry }) {
-  const { at, tenant, actor, action, target, subscriber, reference, changed, requestid } = entry;
+  const { at, tenant, actor, person, action, target, subscriber, reference, changed, requestid } = entry;
   const { reason, ...detail } = entry.detail ?? {};
   const isLong = JSON.stringify(changed ?? {}).length > longChange;
   return (
     <li class="card entry">
       <p>
         <Time at={at} isExact /> · <code>{action}</code> {t(texts.by)}{' '}
+        {person !== undefined && (
+          <>
+            <a href={href('audit', undefined, { person: person.id })} title={person.id}>
+              <bdi>{person.name ?? person.id}</bdi>
+            </a>
+            {' · '}
+          </>
+        )}
         <a href={href('audit', undefined, { actor })}>
           <bdi>{actor}</bdi>
         </a>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { api, type Schemas } from '../../app/api.js';
 import { href } from '../../app/route.js';
-import { isAdmin, isOperator, session } from '../../app/session.js';
+import { isAdmin, isOperator, user } from '../../app/session.js';
 import { formatNumber, t, announce } from '../../app/text.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { useState } from 'preact/hooks';
@@ -71,7 +71,7 @@ function Names({ names, page }: { names: readonly string[]; page?: string }) {
 
 /** The list of subscriptions, for the kinds that one of its filters shows exactly. It has those of the own tenant. */
 function subscriptionsUnder({ kind, value, tenant }: Blocked): string | undefined {
-  if (!isAdmin.value || (tenant !== session.value?.tenant && tenant !== '*')) return undefined;
+  if (!isAdmin.value || (tenant !== user.value?.tenant && tenant !== '*')) return undefined;
   if (kind === 'tenant') return href('subscriptions');
   if (kind === 'domain' || kind === 'network') return undefined;
   return href('subscriptions', undefined, { [kind]: value });

@@ -7,7 +7,7 @@ import { formatNumber, t } from '../../app/text.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
 import { Loaded, SelectField } from '../../ui/form.js';
-import { Time } from '../../ui/value.js';
+import { Time, Who } from '../../ui/value.js';
 import { BlockEffectCard, type ApiBlockKind, LiftBlock } from './block-effect.js';
 
 const announcingPauseMs = 2_000;
@@ -97,7 +97,7 @@ function BlockFacts({ block }: { block: Schemas['Block'] }) {
       </dd>
       <dt>{t(texts.by)}</dt>
       <dd>
-        <bdi>{block.createdby}</bdi>
+        <Who client={block.createdby} person={block.createdbyperson} />
         {block.byoperator && ` (${t(texts.operator)})`}
       </dd>
       <dt>{t(texts.tenant)}</dt>

@@ -3,7 +3,7 @@ import { announce, fromLocalTime, t } from '../../app/text.js';
 import { api, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/live.js';
 import { go, href, route } from '../../app/route.js';
-import { isOperator, session } from '../../app/session.js';
+import { isOperator, user } from '../../app/session.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
 import { ProblemView, TextField, SelectField, ReferenceField, referenceHeader } from '../../ui/form.js';
@@ -19,7 +19,7 @@ export function NewBlockPage() {
   const { query } = route.value;
   const [kind, setKind] = useState<ApiBlockKind>(blockKinds.find((each) => each === query['kind']) ?? 'host');
   const [value, setValue] = useState(query['value'] ?? '');
-  const [tenant, setTenant] = useState(query['tenant'] ?? session.value?.tenant ?? '');
+  const [tenant, setTenant] = useState(query['tenant'] ?? user.value?.tenant ?? '');
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
   const [reference, setReference] = useState('');
@@ -29,7 +29,7 @@ export function NewBlockPage() {
   const heading = useRef<HTMLHeadingElement>(null);
 
   const of = JSON.stringify([kind, value, tenant]);
-  const namesTenant = isOperator.value && kind !== 'tenant' && tenant !== session.value?.tenant;
+  const namesTenant = isOperator.value && kind !== 'tenant' && tenant !== user.value?.tenant;
   const expiresat = fromLocalTime(until);
   const body = {
     ...{ kind, value, reason },
@@ -160,6 +160,6 @@ export function NewBlockPage() {
 
 async function findOwn(value: string, kind: ApiBlockKind, reason: string): Promise<Schemas['Block'] | undefined> {
   const { data } = await api.GET('/blocks', { params: { query: { kind, value, limit: 200 } } });
-  const client = session.value?.client;
+  const client = user.value?.client;
   return data.find((each) => each.createdby === client && each.reason === reason);
 }

@@ -9,7 +9,7 @@ import { ConfirmChange } from '../../ui/dialog.js';
 import { Loaded, missing, ReferenceField, referenceHeader, TextField } from '../../ui/form.js';
 import type { ComponentChildren } from 'preact';
 import { isAdmin } from '../../app/session.js';
-import { StatusBadge, Time, rateText } from '../../ui/value.js';
+import { StatusBadge, Time, Who, rateText } from '../../ui/value.js';
 
 type Grant = Schemas['Grant'];
 
@@ -136,7 +136,9 @@ function Facts({
         <Fact name={t(texts.granted)}>
           <Time at={grant.grantedat} isExact />
         </Fact>
-        <Fact name={t(texts.recordedBy)}>{grant.recordedby}</Fact>
+        <Fact name={t(texts.recordedBy)}>
+          {grant.recordedby && <Who client={grant.recordedby} person={grant.recordedbyperson} />}
+        </Fact>
         <Fact name={t(texts.expires)}>
           <Time at={grant.expiresat} isExact /> (<Time at={grant.expiresat} />)
         </Fact>
@@ -154,7 +156,12 @@ function Facts({
         <Fact name={t(texts.ended)}>
           {grant.endedat && (
             <>
-              <Time at={grant.endedat} isExact /> {grant.endedby && t(texts.by)} {grant.endedby}
+              <Time at={grant.endedat} isExact />{' '}
+              {grant.endedby && (
+                <>
+                  {t(texts.by)} <Who client={grant.endedby} person={grant.endedbyperson} />
+                </>
+              )}
             </>
           )}
         </Fact>

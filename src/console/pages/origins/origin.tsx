@@ -17,7 +17,7 @@ import {
   policyPointers,
   typedOf,
 } from './origin-policy.js';
-import { Time } from '../../ui/value.js';
+import { Time, Who } from '../../ui/value.js';
 import { LiftBlock } from '../blocks/block-effect.js';
 import { commonTexts } from '../../texts/common.js';
 import { isAdmin } from '../../app/session.js';
@@ -153,7 +153,7 @@ function OriginBlocks({ name }: { name: string }) {
                   <a href={href('blocks', block.id)}>
                     <bdi>{block.reason}</bdi>
                   </a>{' '}
-                  <bdi>{block.createdby}</bdi>, <Time at={block.createdat} />
+                  <Who client={block.createdby} person={block.createdbyperson} />, <Time at={block.createdat} />
                 </span>
                 <LiftBlock block={block} onLifted={blocks.reload} />
               </div>

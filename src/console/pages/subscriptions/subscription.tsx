@@ -61,7 +61,14 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
       t(texts.suspended),
       suspended && (
         <>
-          <Time at={suspended.at} isExact /> {t(texts.suspendedBy[suspended.by])}: <bdi>{suspended.reason}</bdi>
+          <Time at={suspended.at} isExact /> {t(texts.suspendedBy[suspended.by])}
+          {suspended.person && (
+            <>
+              {' ('}
+              <bdi title={suspended.person.id}>{suspended.person.name ?? suspended.person.id}</bdi>)
+            </>
+          )}
+          : <bdi>{suspended.reason}</bdi>
         </>
       ),
     ],

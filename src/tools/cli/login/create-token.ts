@@ -1,11 +1,14 @@
 import { readConfig } from '../../../registry/app/config.js';
 import { UsageError } from '../../../base/errors.js';
+import { isName, isReserved } from '../../../base/formats/name.js';
 import { openDevelopmentIssuer } from '../../../registry/tokens/development-issuer.js';
 import { scopes as known, type Scope } from '../../../base/contract/principal.js';
 
 export interface TokenRequest {
   tenant: string;
   subscriber: string;
+  /** The id of who signed in to it. */
+  person?: string | undefined;
   scopes: readonly string[];
   minutes: number;
   claims?: Readonly<Record<string, unknown>>;
@@ -21,6 +24,9 @@ export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv)
   }
   for (const name of ['tenant', 'subscriber'] as const) {
     if (request[name].trim() === '') throw new UsageError(`--${name} must not be empty.`);
+    if (!isName(request[name]) || isReserved(request[name])) {
+      throw new UsageError(`--${name} must be a visible name without * that is not reserved.`);
+    }
   }
   if (!(request.minutes > 0 && request.minutes <= 1_440)) {
     throw new UsageError('--minutes must be a number above 0 and at most 1440.');
@@ -31,8 +37,8 @@ export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv)
     );
   }
   const issuer = await openDevelopmentIssuer(config.dataFolder);
-  const { tenant, subscriber, claims } = request;
-  return issuer.sign({ tenant, subscriber, scopes, lifetimeSeconds: Math.ceil(request.minutes * 60), claims });
+  const { tenant, subscriber, person, claims } = request;
+  return issuer.sign({ tenant, subscriber, person, scopes, lifetimeSeconds: Math.ceil(request.minutes * 60), claims });
 }
 
 /** From `name=value`. A repeated name makes an array. Throws UsageError. */

@@ -1,4 +1,5 @@
 import { UsageError } from '../../../base/errors.js';
+import { createClient, type Schemas } from '../../../kits/client/index.js';
 import { write, type Command, type Io, type Options, type Values } from '../command.js';
 import { usageOf } from '../help.js';
 import type { IssuerChoice } from './login.js';
@@ -30,7 +31,8 @@ export const loginCommand: Command = {
     const { url: registry } = await registryAddressOf(values, io);
     const { login } = await import('./login.js');
     const { token } = await login(registry, await issuerOf(registry, values), io);
-    await write(io.stdout, `Signed in to ${registry}${asWhom(claimsOf(token))}.\n`);
+    const caller = await callerOf(registry, token).catch(() => undefined);
+    await write(io.stdout, `Signed in to ${registry}${caller === undefined ? '' : asWhom(caller)}.\n`);
     return 0;
   },
 };
@@ -51,7 +53,7 @@ export const logoutCommand: Command = {
   },
 };
 
-const whoamiSummary = 'Shows the registry and whom the token speaks for, without asking the registry.';
+const whoamiSummary = 'Shows the registry and whom the token speaks for.';
 
 export const whoamiCommand: Command = {
   summary: whoamiSummary,
@@ -62,17 +64,13 @@ export const whoamiCommand: Command = {
     const { url: registry, token } = await registryAddressOf(values, io);
     const bearer = await token();
     if (bearer === undefined) return refuse(io, `There is no token for ${registry}. Set ASSENT_TOKEN, or sign in.\n`);
-    const claims = claimsOf(bearer);
-    if (claims === undefined) return refuse(io, 'The token is not a JWT, so only the registry can read it.\n');
-    const scope = claims['scope'] ?? claims['scp'];
-    const expires = typeof claims['exp'] === 'number' ? new Date(claims['exp'] * 1_000).toISOString() : undefined;
+    const { scopes, expiresat, person, ...parties } = await callerOf(registry, bearer);
     const known = {
       registry,
-      issuer: claims['iss'],
-      tenant: claims['tenant'],
-      client: claims['client_id'] ?? claims['sub'],
-      scope: Array.isArray(scope) ? scope.join(' ') : scope,
-      expires,
+      ...parties,
+      person: person && nameOf(person),
+      scope: scopes.join(' '),
+      expires: expiresat,
     };
     const { detailsOf } = await import('../resources/table.js');
     await write(io.stdout, values['json'] ? `${JSON.stringify(known, null, 2)}\n` : detailsOf(known));
@@ -85,19 +83,19 @@ async function refuse(io: Io, line: string): Promise<number> {
   return 1;
 }
 
-/** What a JWT says. Only the registry verifies it. */
-function claimsOf(token: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
+type Caller = Schemas['Caller'];
+
+/** As the registry reads the token. */
+async function callerOf(registry: string, token: string): Promise<Caller> {
+  const { data } = await createClient({ url: registry, token: () => token }).GET('/whoami');
+  return data;
 }
 
-function asWhom(claims: Record<string, unknown> | undefined): string {
-  const [client, tenant] = [claims?.['client_id'] ?? claims?.['sub'], claims?.['tenant']];
-  return typeof client === 'string' && typeof tenant === 'string' ? ` as ${client} of ${tenant}` : '';
+function asWhom({ tenant, client, person }: Caller): string {
+  return ` as ${person === undefined ? client : `${nameOf(person)}, with ${client}`}, of ${tenant}`;
 }
+
+const nameOf = ({ id, name }: NonNullable<Caller['person']>) => (name === undefined ? id : `${name} (${id})`);
 
 /** From the options, or what the page of the console says. */
 async function issuerOf(registry: string, values: Values): Promise<IssuerChoice> {
