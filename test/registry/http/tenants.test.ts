@@ -8,6 +8,7 @@ import {
 } from '../../../src/base/contract/document.js';
 import { scopes, type Scope } from '../../../src/base/contract/principal.js';
 import { newSigningKey, signed, startJwksServer, type JwksServer } from '../../support/jwks-server.js';
+import { until } from '../../support/until.js';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
 
 /**
@@ -72,6 +73,10 @@ beforeAll(async () => {
   await registry.service.follow();
   const [grant] = (await admin.get('/v1/grants').query({ sink }).expect(200)).body;
   const lease = await admin.post('/v1/leases').send({ origin, sink, instance: marker, requests: 1 }).expect(201);
+  // Counts are written a moment later.
+  await until(
+    async () => (await registry.sql(`select 1 from statistic where kind = 'lease' and step = 'day'`)).length > 0,
+  );
   const block = { kind: 'host', value: 'elsewhere.example.com', reason };
   const blocked = await admin.post('/v1/blocks').send(block).expect(201);
   const { id: subscription, statusdetails } = (await admin.get(`/v1/subscriptions/${body.id}`).expect(200)).body;
