@@ -1,7 +1,7 @@
 import { effect, untracked } from '@preact/signals';
 import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { followLive } from './app/live.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { connection, followLive } from './app/live.js';
 import { arrival, href, route } from './app/route.js';
 import { handOver, restoreRenewal, returnFromIssuer } from './app/issuer.js';
 import {
@@ -100,6 +100,12 @@ function LoadedPage({ place, id }: { place: PageEntry; id: string | undefined })
       () => setIsLost(true),
     );
   }, [place, isLost]);
+  // When the registry is back. The session and what was typed are kept.
+  const wasAway = useRef(false);
+  useEffect(() => {
+    wasAway.current ||= isLost && connection.value === 'lost';
+    if (wasAway.current && connection.value === 'live') location.reload();
+  }, [isLost, connection.value]);
   const Shown = loaded.get(place);
   if (Shown !== undefined) return <Shown key={id ?? ''} id={id} />;
   // A browser does not load a module again that it could not load once.

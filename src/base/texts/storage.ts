@@ -14,6 +14,10 @@ export const storageTexts = {
     en: 'The database does not respond. Try again. A change may or may not have been made: repeat it with the same Idempotency-Key.',
     nl: 'De database reageert niet. Probeer het opnieuw. Het is niet zeker of een wijziging is doorgevoerd: herhaal die met dezelfde Idempotency-Key.',
   },
+  unavailableForReads: {
+    en: 'The database does not respond. Nothing was changed. Try again.',
+    nl: 'De database reageert niet. Er is niets gewijzigd. Probeer het opnieuw.',
+  },
   readOnly: (why: keyof typeof refusals): Text => ({
     en: `The database accepts no changes at the moment: ${refusals[why].en}. Nothing was changed.`,
     nl: `De database accepteert op dit moment geen wijzigingen: ${refusals[why].nl}. Er is niets gewijzigd.`,

@@ -1,6 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import type { ApiResponse, Change } from '../../kits/client/index.js';
 import { api, AssentError, newKey, type Problem } from './api.js';
+import { sleep } from '../../base/until.js';
 import { isExpired, session } from './session.js';
 import { t } from './text.js';
 import { commonTexts } from '../texts/common.js';
@@ -41,10 +42,19 @@ async function run(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     if (error instanceof AssentError && error.status === 403) return void (connection.value = 'off');
     connection.value = 'lost';
-    // The cursor is no longer known: it continues from the present end.
-    if (error instanceof AssentError && error.status === 410) return run(signal);
+    // The cursor is no longer known: it continues from the present end, and everything is read again.
+    if (error instanceof AssentError && error.status === 410) {
+      restarts.value += 1;
+      return run(signal);
+    }
+    // Such as a proxy that answers for a registry that restarts.
+    await sleep(feedPauseMs, signal);
+    if (!signal.aborted) return run(signal);
   }
 }
+
+/** How often the feed lost its place. */
+const restarts = signal(0);
 
 export interface Everything<T> {
   rows: T[];
@@ -73,10 +83,39 @@ export interface LoadedResource<T> {
 }
 
 const livePauseMs = 300;
+/** Between two reads during an outage. */
+const outagePause = { firstMs: 2_000, maxMs: 30_000 };
+/** Until the feed is tried again after a refusal. */
+const feedPauseMs = 15_000;
+
+/** The registry did not answer, or cannot: trying again later may help. */
+const isOutage = ({ status }: Problem) => status === 0 || status === 429 || status >= 500;
+
+/** Repeats a read that failed because the registry was away: from time to time, and at once when the feed is back. */
+export function useOutageEnd(
+  { problem, isLoading }: { problem?: Problem | undefined; isLoading: boolean },
+  repeat: () => void,
+): void {
+  const isAway = problem !== undefined && isOutage(problem);
+  const isLive = connection.value === 'live';
+  const attempts = useRef(0);
+  useEffect(() => {
+    if (isLoading) return undefined;
+    if (!isAway) attempts.current = 0;
+    if (!isAway) return undefined;
+    const { firstMs, maxMs } = outagePause;
+    const timer = setTimeout(repeat, Math.min(maxMs, firstMs * 2 ** attempts.current));
+    attempts.current += 1;
+    return () => clearTimeout(timer);
+  }, [isAway, isLoading]);
+  useEffect(() => {
+    if (isAway && isLive) repeat();
+  }, [isLive]);
+}
 
 /**
  * Reads when `key` changes, and again soon after a change of the feed for which `isAbout` is true. A read that is
- * overtaken is stopped.
+ * overtaken is stopped. One that failed because the registry was away is repeated, at once when the feed is back.
  */
 export function useResource<T>(
   key: string,
@@ -103,7 +142,7 @@ export function useResource<T>(
       },
     );
     return () => stop.abort();
-  }, [key, turn]);
+  }, [key, turn, restarts.value]);
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -121,6 +160,7 @@ export function useResource<T>(
   }, [key]);
 
   const reload = () => setTurn((n) => n + 1);
+  useOutageEnd(state, reload);
   const put = (data: T) => {
     setState({ key, data, isLoading: true });
     // A read that is under way may have begun before the change.

@@ -82,6 +82,10 @@ export const commonTexts = {
       en: 'It is not certain whether this was done. Check the connection, then try again: the same request is not done twice.',
       nl: 'Het is niet zeker of dit is gedaan. Controleer de verbinding en probeer het opnieuw: hetzelfde verzoek wordt niet twee keer uitgevoerd.',
     },
+    lostRead: {
+      en: 'Nothing was changed. This page tries again until the registry answers.',
+      nl: 'Er is niets gewijzigd. Deze pagina probeert het opnieuw tot het register antwoordt.',
+    },
     changedMeanwhile: {
       en: 'This was changed while you had it open. Your change was not saved. What you typed is still here, and the present version is taken over.',
       nl: 'Dit is gewijzigd terwijl u het open had. Uw wijziging is niet opgeslagen. Wat u hebt ingevuld, staat er nog, en de huidige versie is overgenomen.',

@@ -12,10 +12,13 @@ import { commonTexts } from '../texts/common.js';
 export function ProblemView({
   problem,
   onRetry,
+  isRead = onRetry !== undefined,
   shownAt = [],
 }: {
   problem: Problem | undefined;
   onRetry?: () => void;
+  /** What failed changes nothing. */
+  isRead?: boolean;
   shownAt?: readonly string[];
 }) {
   if (problem === undefined) return null;
@@ -30,7 +33,7 @@ export function ProblemView({
       {problem.code === 'precondition_failed' ? (
         <p>{t(problems.changedMeanwhile)}</p>
       ) : (
-        <p>{isLost ? t(problems.lostNext) : problem.detail}</p>
+        <p>{isLost ? t(isRead ? problems.lostRead : problems.lostNext) : problem.detail}</p>
       )}
       {others.length > 0 && (
         <ul>

@@ -4,6 +4,8 @@ import { RegistryError } from '../../base/errors.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { requestTexts } from '../../base/texts/requests.js';
+import { storageTexts } from '../../base/texts/storage.js';
+import { textIn } from '../../base/texts/text.js';
 import { authorizationOf, gatewayAuthorizationOf, type Authenticate } from '../tokens/authenticate.js';
 import { readBody, takesBody } from './body.js';
 import { requireScope, type Operation } from '../../base/contract/contract.js';
@@ -216,6 +218,9 @@ export class Pipeline {
       return;
     }
     const problem = problemOf(withPlusHints(known, match?.queryText ?? ''), requestId, language);
+    // Without this, it says that a change may have been made.
+    const isRead = known.code === 'database_unavailable' && match?.route.operation.isSafe === true;
+    if (isRead) problem.detail = textIn(storageTexts.unavailableForReads, language);
     const headers: Record<string, string> = {
       ...problemHeaders(known),
       ...acceptHeaders(known, match?.route.operation),

@@ -56,7 +56,10 @@ test('a running process is live, and one with everything that it needs is ready'
   const url = new URL(other.env['DATABASE_URL'] ?? '');
   await registry.sql(`drop database ${url.pathname.slice(1)} with (force)`);
   const { body } = await supertest(other.operationsUrl).get('/readyz').expect(503);
-  expect(body).toMatchObject({ status: 'not ready', checks: { process: 'ok', database: 'failed' } });
+  expect(body).toMatchObject({
+    status: 'not ready',
+    checks: { process: 'ok', database: 'failed', migrations: 'unknown', writes: 'unknown' },
+  });
   await supertest(other.operationsUrl).get('/livez').expect(200);
   await registry.sql(`create database ${url.pathname.slice(1)}`);
 });

@@ -116,6 +116,9 @@ test('the transaction timeout of the server (Postgres 17 and later) is reported 
     return Promise.all([register(), subscriber.get('/v1/subscriptions')]);
   });
   for (const { status, body } of [refused, listed]) expect([status, body.code]).toEqual([503, 'database_unavailable']);
+  // Only a change may have been made.
+  expect(refused.body.detail).toContain('may or may not have been made');
+  expect(listed.body.detail).toContain('Nothing was changed.');
   expect((await register()).status).toBe(201);
   await other.stopService();
 });

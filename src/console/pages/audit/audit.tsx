@@ -277,7 +277,7 @@ function AuditExport({ query }: { query: AuditQuery }) {
           {t(texts.saveIncomplete)}
         </button>
       )}
-      <ProblemView problem={action.problem} />
+      <ProblemView problem={action.problem} isRead />
     </details>
   );
 }

@@ -58,7 +58,7 @@ export function Playground() {
         extra={origin?.profile === 'belgif' ? ['service'] : []}
         problem={isOfEvent ? problem : undefined}
       />
-      <ProblemView problem={isOfEvent ? undefined : problem} />
+      <ProblemView problem={isOfEvent ? undefined : problem} isRead />
       {problem !== undefined && result !== undefined && <p class="note">{t(texts.lastGood)}</p>}
       {problem === undefined && (result?.answer.warnings ?? []).length > 0 && (
         <div class="note">

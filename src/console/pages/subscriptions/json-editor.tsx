@@ -188,7 +188,7 @@ export function FilterTester({ check, areMembersValid = true }: { check: FilterC
         pointer="/event"
         problem={{ ...noProblem, faults: ofEvent }}
       />
-      <ProblemView problem={others} />
+      <ProblemView problem={others} isRead />
       <p role="status">
         {!areMembersValid || (faults.length > 0 && ofEvent.length < faults.length)
           ? t(texts.mendFirst)

@@ -142,7 +142,7 @@ export function Timeline({ read }: { read: SubscriptionDetails }) {
           </li>
         ))}
       </ol>
-      <ProblemView problem={action.problem} />
+      <ProblemView problem={action.problem} isRead />
       {cursor !== undefined && (
         <button type="button" disabled={action.isBusy} onClick={() => void action.run(readOlder)}>
           {t(handshakePageTexts.older)}

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api, AssentError, type Problem, type Schemas } from '../../app/api.js';
-import { type Change, connection, isBlock, onChange } from '../../app/live.js';
+import { type Change, connection, isBlock, onChange, useOutageEnd } from '../../app/live.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
@@ -136,6 +136,7 @@ function useSearch(query: Query): Search {
   }, [key]);
 
   const { rows, total, cursor, problem, isLoading } = state;
+  useOutageEnd({ problem, isLoading }, () => start(latest.current));
   return {
     rows,
     total,
