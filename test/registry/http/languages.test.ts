@@ -171,7 +171,11 @@ const cases: Array<[string, Case, en: string, nl: string]> = [
 describe.each(cases)('%s', (_, request, en, nl) => {
   test('is explained in Dutch to a client that prefers Dutch', async () => {
     const [dutch, english] = [await ask(request, 'nl'), await ask(request)];
-    expect(dutch).toMatchObject({ details: expect.arrayContaining([nl]), language: 'nl', vary: 'Accept-Language' });
+    expect(dutch).toMatchObject({
+      details: expect.arrayContaining([nl]),
+      language: 'nl',
+      vary: expect.stringMatching(/^(Accept, )?Accept-Language$/),
+    });
     expect(dutch.title).toBe(problemTitles[dutch.codes[1] as keyof typeof problemTitles].nl);
     expect(dutch.codes).toEqual(english.codes);
     expect(dutch.details.filter((detail) => english.details.includes(detail))).toEqual([]);
@@ -181,7 +185,11 @@ describe.each(cases)('%s', (_, request, en, nl) => {
     'is explained in English to a client that sends Accept-Language: %s',
     async (language) => {
       const english = await ask(request, language);
-      expect(english).toMatchObject({ details: expect.arrayContaining([en]), language: 'en', vary: 'Accept-Language' });
+      expect(english).toMatchObject({
+        details: expect.arrayContaining([en]),
+        language: 'en',
+        vary: expect.stringMatching(/^(Accept, )?Accept-Language$/),
+      });
     },
   );
 });
