@@ -74,13 +74,14 @@ export function addressOf(row: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`(select given.address from "grant" given where given.origin = ${row}.origin and given.sink = ${row}.sink)`;
 }
 
-/** The same when it was last asked, whatever it answered. */
+/** The same when it was last asked, whatever it answered. A webhook without a connection for so long has no address. */
 export function askedAddressOf(row: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`coalesce((
-    select trial.remoteaddress from handshake asking join attempt trial on trial.handshake = asking.id
-    where asking.origin = ${row}.origin and asking.sink = ${row}.sink and asking.tenant = ${row}.tenant
-      and trial.remoteaddress is not null
-    order by asking.id desc, trial.number desc limit 1), ${addressOf(row)})`;
+    select a.remoteaddress from (
+      select past.id from handshake past
+      where past.origin = ${row}.origin and past.sink = ${row}.sink and past.tenant = ${row}.tenant order by past.id desc limit 20
+    ) p join attempt a on a.handshake = p.id
+    where a.remoteaddress is not null order by p.id desc, a.number desc limit 1), ${addressOf(row)})`;
 }
 
 /** Whether a block stops the pair of a row, whose alias is given: a handshake, a grant or a subscription. */

@@ -147,7 +147,6 @@ test.each(table)('%s under a block of the kind %s grants nothing, and lifting it
   // Nothing is left of the consent from before the block, nor of the time to call back.
   await passCallbacks(registry);
   if (isRenewal) await passGrant(registry, hook.sink);
-  await sweep();
   await registry.sql('update handshake set dueat = now() where dueat > now()');
   await passTurns(registry);
   await sweep();
@@ -158,7 +157,6 @@ test.each(table)('%s under a block of the kind %s grants nothing, and lifting it
   expect(await tenant.permission(hook.sink)).toMatchObject({ allowed: false });
   await registry.sql('update handshake set dueat = now() where dueat > now()');
   await passTurns(registry);
-  await sweep();
   await sweep();
   expect(hook.asked()).toBeGreaterThan(asked);
   expect(await tenant.permission(hook.sink)).toMatchObject({ allowed: true });
