@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createGate } from '../../support/gate.js';
 import { offeredBy } from '../../support/offer.js';
 import { passCallbacks, passGrant, passTurns, reachRenewal } from '../../support/pass-time.js';
+import { until } from '../../support/until.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -35,35 +37,32 @@ const kinds = {
 const consent = { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' };
 
 let count = 0;
-/** A webhook that does what it is told at its next request, and consents to all later ones. */
+/** A webhook that does what it is told, in the order of its requests. */
 function webhook(kind: keyof typeof kinds) {
   const host = `${kind}-${(count += 1)}.hooks.test`;
   const sink = registry.receiver.sink(`/${host}`, host);
   const callbacks: string[] = [];
-  let next: 'consents' | 'is silent' = 'consents';
-  let during: (() => Promise<unknown>) | undefined;
-  let asked = 0;
-  registry.receiver.on(`/${host}`, async (request, response) => {
-    asked += 1;
-    callbacks.push(...offeredBy(request));
-    const work = during;
-    during = undefined;
-    await work?.();
-    response.writeHead(200, next === 'consents' ? consent : {}).end();
-  });
-  return {
+  const hook = {
     sink,
+    asked: 0,
+    consents: true,
+    /** Before each response. */
+    during: async (): Promise<unknown> => undefined,
     block: () =>
       tenant.admin
         .post('/v1/blocks')
         .send({ kind, value: kinds[kind](host), reason: 'Incident.' })
         .expect(201),
     call: () => tenant.subscriber.post((callbacks.at(-1) ?? '').slice('https://assent.test'.length)),
-    asked: () => asked,
-    isSilent: () => (next = 'is silent'),
-    consents: () => (next = 'consents'),
-    atNextRequest: (work: () => Promise<unknown>) => (during = work),
   };
+  registry.receiver.on(`/${host}`, async (request, response) => {
+    hook.asked += 1;
+    callbacks.push(...offeredBy(request));
+    const headers = hook.consents ? consent : {};
+    await hook.during();
+    response.writeHead(200, headers).end();
+  });
+  return hook;
 }
 
 type Webhook = ReturnType<typeof webhook>;
@@ -71,114 +70,113 @@ const sweep = async () => {
   await registry.service.sweep();
   await registry.service.worker.drain();
 };
-const register = async ({ sink }: Webhook) => {
-  const { id } = await tenant.register(sink, {}, 'respond-async');
-  await registry.service.worker.drain();
-  return id as string;
-};
-const registerSilent = async (hook: Webhook) => {
-  hook.isSilent();
-  const id = await register(hook);
-  hook.consents();
-  return id;
-};
-const refusedCall = async (hook: Webhook) => expect((await hook.call()).body.code).toBe('blocked');
+const register = ({ sink }: Webhook) => tenant.register(sink, {}, 'respond-async');
+const codeOf = async (answer: PromiseLike<{ body: { code?: string } }>) => (await answer).body.code;
 
-/** What is on its way when a block begins, and arrives under it. Each leaves the webhook ready to consent when it is asked. */
-const ways: Record<string, (hook: Webhook) => Promise<unknown>> = {
-  'a response': async (hook) => {
-    hook.atNextRequest(hook.block);
-    await register(hook);
+/** What is on its way when a block begins: what the webhook had returned before, and what arrives under the block. */
+interface Way {
+  /** What it returns to the first question; undefined if that is still on its way. */
+  first?: 'consents' | 'is silent';
+  /** It is being renewed, and consents or is silent. */
+  renewal?: 'consents' | 'is silent';
+  /** Its response arrives under the block. */
+  isHeld?: boolean;
+  arrives?: (hook: Webhook) => Promise<unknown>;
+}
+const calls = (hook: Webhook) => codeOf(hook.call());
+const ways: Record<string, Way> = {
+  'a response': { isHeld: true },
+  'a callback': { first: 'is silent', arrives: calls },
+  'a callback before the response': { isHeld: true, arrives: calls },
+  'the response to a renewal': { first: 'consents', renewal: 'consents', isHeld: true },
+  'the callback of a renewal': { first: 'consents', renewal: 'is silent', arrives: calls },
+  'an agreement': {
+    first: 'is silent',
+    arrives: ({ sink }) => {
+      const expiresat = new Date(Date.now() + 86_400_000).toISOString();
+      const agreement = { origin: tenant.origin, sink, allowedrate: 5, reference: 'A 1', expiresat };
+      return codeOf(tenant.admin.post('/v1/grants').send(agreement));
+    },
   },
-  'a callback': async (hook) => {
-    await registerSilent(hook);
-    await hook.block();
-    await refusedCall(hook);
-  },
-  'a callback before the response': async (hook) => {
-    hook.isSilent();
-    hook.atNextRequest(async () => {
-      await hook.block();
-      await refusedCall(hook);
-    });
-    await register(hook);
-    hook.consents();
-  },
-  'the response to a renewal': async (hook) => {
-    await register(hook);
-    await reachRenewal(registry, hook.sink);
-    hook.atNextRequest(hook.block);
-    await sweep();
-  },
-  'the callback of a renewal': async (hook) => {
-    await register(hook);
-    await reachRenewal(registry, hook.sink);
-    hook.isSilent();
-    await sweep();
-    hook.consents();
-    await hook.block();
-    await refusedCall(hook);
-  },
-  'an agreement': async (hook) => {
-    await registerSilent(hook);
-    await hook.block();
-    const expiresat = new Date(Date.now() + 86_400_000).toISOString();
-    const agreement = { origin: tenant.origin, sink: hook.sink, allowedrate: 5, reference: 'A 1', expiresat };
-    expect((await tenant.admin.post('/v1/grants').send(agreement)).body.code).toBe('blocked');
-  },
-  'a registration': async (hook) => {
-    await registerSilent(hook);
-    await hook.block();
-    const body = { sink: hook.sink, protocol: 'HTTP' };
-    expect((await tenant.subscriber.post('/v1/subscriptions').send(body)).body.code).toBe('blocked');
+  'a registration': {
+    first: 'is silent',
+    arrives: ({ sink }) => codeOf(tenant.subscriber.post('/v1/subscriptions').send({ sink, protocol: 'HTTP' })),
   },
 };
 
-const table = Object.keys(kinds).flatMap((kind) =>
-  Object.keys(ways).map((way) => [way, kind] as [string, keyof typeof kinds]),
+test.each(Object.keys(kinds) as Array<keyof typeof kinds>)(
+  'what is on its way under a block of the kind %s grants nothing, and lifting it asks anew',
+  async (kind) => {
+    const all = Object.entries(ways).map(([name, way]) => ({ name, way, hook: webhook(kind) }));
+    const seen = async <Fact>(factOf: (each: (typeof all)[number]) => Promise<Fact>) =>
+      Object.fromEntries(await Promise.all(all.map(async (each) => [each.name, await factOf(each)] as const)));
+    const asked = all.filter(({ way }) => way.first !== undefined);
+    for (const { hook, way } of asked) {
+      hook.consents = way.first === 'consents';
+      await register(hook);
+    }
+    await registry.service.worker.drain();
+    const gate = createGate();
+    for (const { hook, way } of all) {
+      if (way.isHeld) hook.during = () => gate.opened;
+      hook.consents = way.renewal !== 'is silent' && way.arrives !== calls;
+      if (way.first === undefined) await register(hook);
+      if (way.renewal !== undefined) await reachRenewal(registry, hook.sink);
+    }
+    const before = await seen(async ({ hook }) => (await tenant.grant(hook.sink))?.grantedat);
+    const running = sweep();
+    const expected = ({ first, renewal, isHeld }: Way) =>
+      (first === undefined ? 0 : first === 'consents' ? 1 : 2) + (isHeld ? 1 : 0) + (renewal === 'is silent' ? 2 : 0);
+    await until(() => all.every(({ hook, way }) => hook.asked === expected(way)));
+
+    for (const { hook } of all) await hook.block();
+    for (const { hook } of all) hook.consents = true;
+    const codes = await seen(async ({ hook, way }) => way.arrives?.(hook));
+    expect(codes).toEqual(await seen(async ({ way }) => way.arrives && 'blocked'));
+    gate.open();
+    await running;
+    // Nothing is left of the consent from before the block, nor of the time to call back.
+    await passCallbacks(registry);
+    for (const { hook, way } of all) if (way.renewal !== undefined) await passGrant(registry, hook.sink);
+    await registry.sql('update handshake set dueat = now() where dueat > now()');
+    await passTurns(registry);
+    await sweep();
+    expect(await seen(async ({ hook }) => (await tenant.grant(hook.sink))?.grantedat)).toEqual(before);
+    expect(await seen(async ({ hook }) => hook.asked)).toEqual(await seen(async ({ way }) => expected(way)));
+
+    await lift();
+    const allowed = () => seen(async ({ hook }) => (await tenant.permission(hook.sink)).allowed);
+    expect(await allowed()).toEqual(await seen(async () => false));
+    await registry.sql('update handshake set dueat = now() where dueat > now()');
+    await passTurns(registry);
+    await sweep();
+    expect(await seen(async ({ hook, way }) => hook.asked > expected(way))).toEqual(await seen(async () => true));
+    expect(await allowed()).toEqual(await seen(async () => true));
+  },
 );
-test.each(table)('%s under a block of the kind %s grants nothing, and lifting it asks anew', async (way, kind) => {
-  const hook = webhook(kind);
-  const isRenewal = way.includes('renewal');
-  await ways[way]?.(hook);
-  const granted = async () => (await tenant.grant(hook.sink))?.grantedat;
-  const before = await granted();
-  const asked = hook.asked();
-  // Nothing is left of the consent from before the block, nor of the time to call back.
-  await passCallbacks(registry);
-  if (isRenewal) await passGrant(registry, hook.sink);
-  await registry.sql('update handshake set dueat = now() where dueat > now()');
-  await passTurns(registry);
-  await sweep();
-  expect([hook.asked(), await granted()]).toEqual([asked, before]);
-  expect(before !== undefined).toBe(isRenewal);
 
-  await lift();
-  expect(await tenant.permission(hook.sink)).toMatchObject({ allowed: false });
-  await registry.sql('update handshake set dueat = now() where dueat > now()');
-  await passTurns(registry);
-  await sweep();
-  expect(hook.asked()).toBeGreaterThan(asked);
+/** Under which a callback is faster than the response. */
+async function callFirst(hook: Webhook): Promise<void> {
+  hook.consents = false;
+  hook.during = async () => {
+    hook.during = async () => undefined;
+    expect((await hook.call()).status).toBe(200);
+  };
+  await register(hook);
+  await registry.service.worker.drain();
   expect(await tenant.permission(hook.sink)).toMatchObject({ allowed: true });
-});
+}
 
 test('a block of a network stops a webhook whose callback was faster than its response', async () => {
   const hook = webhook('network');
-  hook.isSilent();
-  hook.atNextRequest(async () => expect((await hook.call()).status).toBe(200));
-  await register(hook);
-  expect(await tenant.permission(hook.sink)).toMatchObject({ allowed: true });
+  await callFirst(hook);
   await hook.block();
   await registry.service.follow();
   expect(await tenant.permission(hook.sink)).toMatchObject({ allowed: false, reason: 'blocked' });
 });
 
 test('a callback before the response is accepted under a block of another network that is older', async () => {
-  const hook = webhook('network');
   await tenant.admin.post('/v1/blocks').send({ kind: 'network', value: '203.0.113.0/24', reason: 'Old.' }).expect(201);
   await registry.sql(`update block set createdat = createdat - interval '2 minutes'`);
-  hook.isSilent();
-  hook.atNextRequest(async () => expect((await hook.call()).status).toBe(200));
-  await register(hook);
-  expect(await tenant.permission(hook.sink)).toMatchObject({ allowed: true });
+  await callFirst(webhook('network'));
 });
