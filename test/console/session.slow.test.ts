@@ -147,6 +147,44 @@ inBrowser('the session of the console', () => {
     await context.close();
   });
 
+  test('what was typed outlives other pages and a reload, but a secret, and is gone with its user', async () => {
+    const { page, check } = await stage.open(['assent:subscribe', 'assent:admin'], '#/register');
+    const sink = () => page.getByLabel('Sink', { exact: true });
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      void dialog.accept();
+    });
+    await sink().fill('https://typed.example.com/events');
+    await page.evaluate(`location.hash = '#/grants?agree=new'`);
+    await page.getByLabel('Agreement', { exact: true }).fill('2026/18');
+    await page.evaluate(`location.hash = '#/new-origin'`);
+    await page.getByLabel('Name', { exact: true }).fill('typed.example.com');
+    await page.evaluate(`location.hash = '#/register'`);
+    expect(await sink().inputValue()).toBe('https://typed.example.com/events');
+    await page.reload();
+    await sink().waitFor();
+    expect(asked).toEqual([]);
+    expect(await sink().inputValue()).toBe('https://typed.example.com/events');
+    await page.evaluate(`location.hash = '#/grants?agree=new'`);
+    expect(await page.getByLabel('Agreement', { exact: true }).inputValue()).toBe('2026/18');
+    await page.evaluate(`location.hash = '#/new-origin'`);
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('typed.example.com');
+
+    // A secret is not kept, so the browser asks.
+    await page.evaluate(`location.hash = '#/register'`);
+    await page.getByLabel('Type of credential').selectOption('PLAIN');
+    await page.getByLabel('Secret', { exact: true }).fill('never-stored');
+    expect(await storageOf(page)).not.toContain('never-stored');
+    await page.reload();
+    await sink().waitFor();
+    expect(asked).toEqual(['beforeunload']);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token', { exact: true }).waitFor();
+    expect(await storageOf(page)).not.toContain('typed');
+    await check();
+  });
+
   test('a token that is pasted for one page stays there; of several sessions the user chooses one', async () => {
     const { context, page, check } = await openBlank();
     await page.goto(`${stage.registry.url}/console`);

@@ -173,6 +173,11 @@ inBrowser('subscriptions in the console', () => {
     await button(page, 'Edit').click();
     await page.getByLabel('Types (optional)').fill('com.example.b\ncom.example.c');
     await page.getByLabel('Subject (optional)').fill('7');
+    await page.evaluate(`location.hash = '#/feed'`);
+    await page.getByRole('heading', { name: 'Live feed' }).waitFor();
+    await page.goBack();
+    await button(page, 'Save').waitFor();
+    expect(await page.getByLabel('Subject (optional)').inputValue()).toBe('7');
     await expectAccessible(page);
     await button(page, 'Save').click();
     await page.waitForSelector('.facts >> text=com.example.c');

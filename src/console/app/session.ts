@@ -122,6 +122,10 @@ function forget(): void {
   clearTimeout(soonTimer);
   endsSoon.value = false;
   sessionStorage.removeItem(name);
+  // Drafts, too. The next user has other keys.
+  for (const key of Object.keys(sessionStorage)) {
+    if (key.startsWith(`assent.draft ${root.pathname}`)) sessionStorage.removeItem(key);
+  }
   if (shared !== undefined) heard.delete(shared);
   otherSessions.value = [...heard.values()];
   askedUntil = 0;

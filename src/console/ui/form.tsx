@@ -214,16 +214,25 @@ export function referenceHeader(reference: string): { 'Audit-Reference'?: string
 export function Form({
   action,
   check = () => [],
+  isKept = false,
   onSubmit,
   children,
 }: {
   action: Action;
+  /** What is typed outlives the page. */
+  isKept?: boolean;
   check?: () => FieldFaults;
   /** In the action, if nothing is missing. */
   onSubmit: () => Promise<unknown>;
   children: ComponentChildren;
 }) {
   const form = useRef<HTMLFormElement>(null);
+  const isTyped = useRef(false);
+  useEffect(() => {
+    const ask = (event: Event) => isTyped.current && !isKept && event.preventDefault();
+    addEventListener('beforeunload', ask);
+    return () => removeEventListener('beforeunload', ask);
+  }, [isKept]);
   useEffect(() => {
     if (action.problem !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [action.problem]);
@@ -231,12 +240,16 @@ export function Form({
     const faults = check();
     if (faults.length > 0) throw incomplete(faults);
     await onSubmit();
+    isTyped.current = false;
   };
   return (
     <form
       ref={form}
       noValidate
-      onInput={() => action.problem?.code === incompleteCode && action.clear()}
+      onInput={() => {
+        isTyped.current = true;
+        if (action.problem?.code === incompleteCode) action.clear();
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         void action.run(submit);

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce, fromLocalTime, t } from '../../app/text.js';
 import { api, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/live.js';
+import { dropDraft, useDraft } from '../../app/draft.js';
 import { go, href, route } from '../../app/route.js';
 import { isOperator, user } from '../../app/session.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
@@ -14,14 +15,27 @@ type Preview = Schemas['BlockPreview'];
 
 const shownAt = ['/kind', '/value', '/reason', '/expiresat', '/tenant'];
 
+interface BlockDraft {
+  kind: ApiBlockKind;
+  value: string;
+  tenant: string;
+  reason: string;
+  until: string;
+}
+
 /** First the effect, then the block. Links name what to block: `#/new-block?kind=host&value=hooks.example.com`. */
 export function NewBlockPage() {
   const { query } = route.value;
-  const [kind, setKind] = useState<ApiBlockKind>(blockKinds.find((each) => each === query['kind']) ?? 'host');
-  const [value, setValue] = useState(query['value'] ?? '');
-  const [tenant, setTenant] = useState(query['tenant'] ?? user.value?.tenant ?? '');
-  const [reason, setReason] = useState('');
-  const [until, setUntil] = useState('');
+  const [name] = useState(() => `block ${query['kind'] ?? ''} ${query['value'] ?? ''}`);
+  const [draft, setDraft] = useDraft<BlockDraft>(name, {
+    kind: blockKinds.find((each) => each === query['kind']) ?? 'host',
+    value: query['value'] ?? '',
+    tenant: query['tenant'] ?? user.value?.tenant ?? '',
+    reason: '',
+    until: '',
+  });
+  const { kind, value, tenant, reason, until } = draft;
+  const set = (member: keyof typeof draft) => (text: string) => setDraft((before) => ({ ...before, [member]: text }));
   const [reference, setReference] = useState('');
   const [shown, setShown] = useState<{ of: string; preview: Preview } | undefined>(undefined);
   const look = useAction();
@@ -58,6 +72,7 @@ export function NewBlockPage() {
     const found = isRetry && preview !== undefined ? await findOwn(preview.value, kind, reason) : undefined;
     const header = referenceHeader(reference);
     const { id } = found ?? ((await api.POST('/blocks', { params: { header }, body })).data as Schemas['Block']);
+    dropDraft(name);
     announce(t(texts.blocked));
     go(href('blocks', id));
   };
@@ -80,7 +95,7 @@ export function NewBlockPage() {
           value={kind}
           options={blockKinds}
           textOf={(each) => t(texts.kinds[each])}
-          onChange={setKind}
+          onChange={set('kind')}
         />
         <TextField
           label={t(texts.value)}
@@ -91,7 +106,7 @@ export function NewBlockPage() {
           spellcheck={false}
           autocapitalize="off"
           value={value}
-          onInput={setValue}
+          onInput={set('value')}
         />
         {isOperator.value && kind !== 'tenant' && (
           <TextField
@@ -101,7 +116,7 @@ export function NewBlockPage() {
             pointer="/tenant"
             required
             value={tenant}
-            onInput={setTenant}
+            onInput={set('tenant')}
           />
         )}
         <div aria-busy={look.isBusy}>
@@ -128,7 +143,7 @@ export function NewBlockPage() {
               pointer="/reason"
               required
               value={reason}
-              onInput={setReason}
+              onInput={set('reason')}
             />
             <TextField
               label={t(texts.untilOptional)}
@@ -137,7 +152,7 @@ export function NewBlockPage() {
               pointer="/expiresat"
               type="datetime-local"
               value={until}
-              onInput={setUntil}
+              onInput={set('until')}
             />
             <ReferenceField value={reference} onInput={setReference} />
           </>
@@ -149,7 +164,7 @@ export function NewBlockPage() {
               {t(create.isBusy ? commonTexts.busy : texts.block)}
             </button>
           )}
-          <a class="button" href={href('blocks')}>
+          <a class="button" href={href('blocks')} onClick={() => dropDraft(name)}>
             {t(commonTexts.cancel)}
           </a>
         </div>

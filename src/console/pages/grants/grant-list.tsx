@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
 import { type Everything, isBlock, readAll, useAction, useKey, useResource } from '../../app/live.js';
+import { dropDraft, useDraft } from '../../app/draft.js';
 import { go, href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { announce, formatNumber, t } from '../../app/text.js';
@@ -239,7 +240,8 @@ function AgreementForm({
 }) {
   const { query } = route.value;
   const keyOf = useKey();
-  const [form, setForm] = useState({
+  const draft = `agreement ${subscription?.id ?? query['sink'] ?? ''}`;
+  const [form, setForm] = useDraft(draft, {
     origin: subscription?.origin ?? query['origin'] ?? origins.find(({ isdefault }) => isdefault)?.name ?? '',
     sink: subscription?.sink ?? query['sink'] ?? '',
     rate: String(subscription?.requestedrate ?? query['rate'] ?? 60),
@@ -263,11 +265,12 @@ function AgreementForm({
     };
     const header = { 'Idempotency-Key': keyOf(body), ...referenceHeader(form.ticket) };
     const { data } = await api.POST('/grants', { params: { header }, body });
+    dropDraft(draft);
     announce(t(texts.agreed));
     go(subscription === undefined ? href('grants', data.id) : href('subscriptions', subscription.id));
   };
   return (
-    <Form action={action} check={check} onSubmit={submit}>
+    <Form action={action} check={check} isKept onSubmit={submit}>
       {subscription !== undefined && (
         <p class="note">
           {t(texts.approves)} <a href={href('subscriptions', subscription.id)}>{subscription.id}</a>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { announce, t } from '../../app/text.js';
 import { api, type Schemas } from '../../app/api.js';
 import { useAction, useKey, useResource } from '../../app/live.js';
+import { dropDraft, useDraft } from '../../app/draft.js';
 import { go, href } from '../../app/route.js';
 import { originsTexts as texts } from '../../texts/origins.js';
 import { Form, FormButtons, missing, ProblemView, ReferenceField, referenceHeader, TextField } from '../../ui/form.js';
@@ -27,8 +28,12 @@ export function NewOrigin() {
     const { data } = await api.GET('/origins', { params: { query: { limit: 1 } }, signal });
     return data.length === 0;
   });
-  const [name, setName] = useState('');
-  const [changed, setChanged] = useState<Partial<typeof initial>>({});
+  const [{ name, changed }, setDraft] = useDraft<{ name: string; changed: Partial<ReturnType<typeof initialOf>> }>(
+    'origin',
+    { name: '', changed: {} },
+  );
+  const setName = (text: string) => setDraft((before) => ({ ...before, name: text }));
+  const setChanged = (next: typeof changed) => setDraft((before) => ({ ...before, changed: next }));
   const initial = initialOf(first.data ?? false);
   const typed = { ...initial, ...changed };
   const set = (next: typeof initial) =>
@@ -43,13 +48,14 @@ export function NewOrigin() {
     const body = { name: name.trim(), ...Object.fromEntries(given) } as Schemas['OriginRequest'];
     const header = { 'Idempotency-Key': keyOf(body), ...referenceHeader(reference) };
     const { data } = await api.POST('/origins', { params: { header }, body });
+    dropDraft('origin');
     announce(t(texts.created));
     go(href('origins', data.name));
   };
   return (
     <>
       <h1>{t(texts.create)}</h1>
-      <Form action={action} check={() => missing({ '/name': [t(texts.name), name] })} onSubmit={create}>
+      <Form action={action} check={() => missing({ '/name': [t(texts.name), name] })} isKept onSubmit={create}>
         <TextField
           label={t(texts.name)}
           hint={t(texts.nameHint)}

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import { announce, t } from '../../app/text.js';
 import { api, type Schemas } from '../../app/api.js';
+import { dropDraft, useDraft } from '../../app/draft.js';
 import { useAction, useKey } from '../../app/live.js';
+import { emptyDraft } from './subscription-draft.js';
 import { href } from '../../app/route.js';
 import { commonTexts } from '../../texts/common.js';
 import { registerTexts as texts } from '../../texts/subscriptions.js';
@@ -31,13 +33,14 @@ export function RegisterPage() {
 
 function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
   const action = useAction();
-  const form = useSubscriptionForm(undefined, action.problem);
+  const kept = useDraft('register', emptyDraft);
+  const form = useSubscriptionForm(kept, action.problem);
   const [credential, setCredential] = useState<CredentialDraft>({ credentialtype: '' });
   const [isDraft, setIsDraft] = useState(false);
   const keyOf = useKey();
 
+  const sinkcredential = readCredential(credential);
   const submit = async () => {
-    const sinkcredential = readCredential(credential);
     const body = {
       protocol: 'HTTP',
       ...form.members,
@@ -47,6 +50,7 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
     // It does not wait: the page shows the response of the webhook as it comes.
     const header = { 'Idempotency-Key': keyOf(body), Prefer: 'respond-async' };
     const { data } = await api.POST('/subscriptions', { params: { header }, body });
+    dropDraft('register');
     announce(t(texts.registered));
     onDone(data.id);
   };
@@ -56,7 +60,7 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
   return (
     <>
       <p class="lead">{t(texts.intro)}</p>
-      <Form action={action} check={form.check} onSubmit={submit}>
+      <Form action={action} check={form.check} isKept={sinkcredential === undefined} onSubmit={submit}>
         <SubscriptionFields {...form} />
         <CredentialFields draft={credential} onInput={setCredential} problem={action.problem} />
         <p>

@@ -1,5 +1,6 @@
 import type { TargetedEvent } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { dropDraft, useDraft } from '../../app/draft.js';
 import { t, announce } from '../../app/text.js';
 import { registerTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
 import {
@@ -17,7 +18,6 @@ import {
   draftChanges,
   type SubscriptionDraft,
   draftOf,
-  emptyDraft,
   type FieldFault,
   type DraftMember,
   patchOf,
@@ -175,8 +175,10 @@ function OriginField({
 }
 
 /** The state of the form: what was typed, and the faults of it that this page and the registry found so far. */
-export function useSubscriptionForm(first: SubscriptionDraft = emptyDraft, refused?: Problem) {
-  const [draft, setDraft] = useState(first);
+export function useSubscriptionForm(
+  [draft, setDraft]: ReturnType<typeof useDraft<SubscriptionDraft>>,
+  refused: Problem | undefined,
+) {
   const { members, faults: own } = readDraft(draft);
   const { source, types, subject, filters } = members as Tested;
   const wanted: Tested = {
@@ -212,6 +214,15 @@ export function useSubscriptionForm(first: SubscriptionDraft = emptyDraft, refus
   };
 }
 
+interface KeptEdit {
+  mine: Partial<SubscriptionDraft>;
+  /** What was stored then. */
+  before: Partial<SubscriptionDraft>;
+}
+
+/** The name of the draft. */
+export const editOf = (id: string) => `edit ${id}`;
+
 /**
  * The form that changes a subscription. It follows what is stored, but for members that the user changed, too: then the
  * registry refuses, and the form shows both values.
@@ -227,11 +238,26 @@ export function EditSubscription({
 }) {
   const { id } = read.subscription;
   const [before, setBefore] = useState(() => draftOf(read.subscription));
-  const [storedNow, setStoredNow] = useState<Partial<SubscriptionDraft>>({});
   const action = useAction();
-  const form = useSubscriptionForm(before, action.problem);
-  const { draft } = form;
+  const [kept, keep] = useDraft<KeptEdit>(editOf(id), { mine: {}, before: {} });
+  const [draft, setDraft] = useState({ ...before, ...kept.mine });
+  // What was changed while the form was away.
+  const [storedNow, setStoredNow] = useState<Partial<SubscriptionDraft>>(() => {
+    const changed = (Object.keys(kept.before) as DraftMember[]).filter(
+      (member) => kept.before[member] !== before[member],
+    );
+    return Object.fromEntries(changed.map((member) => [member, before[member]]));
+  });
+  const form = useSubscriptionForm([draft, setDraft], action.problem);
   const mine = draftChanges(before, draft);
+  useEffect(() => {
+    const of = (from: SubscriptionDraft) => Object.fromEntries(mine.map((member) => [member, from[member]]));
+    if (mine.length > 0) keep({ mine: of(draft), before: of(before) });
+  }, [draft]);
+  const close = () => {
+    dropDraft(editOf(id));
+    onClose();
+  };
   const both = (now: SubscriptionDraft) =>
     mine.filter((member) => now[member] !== before[member] && now[member] !== draft[member]);
 
@@ -253,7 +279,7 @@ export function EditSubscription({
         await api.PATCH('/subscriptions/{id}', { params: { path: { id }, header }, body: patchOf(before, draft) }),
       );
       announce(t(subscriptionPageTexts.saved));
-      onClose();
+      close();
     });
   const { problem } = action;
   const shownAt = (problem?.faults ?? []).map(({ pointer }) => pointer).filter(isShownAtField);
@@ -263,6 +289,7 @@ export function EditSubscription({
       <Form
         action={action}
         check={form.check}
+        isKept
         onSubmit={async () => (mine.length === 0 ? announce(t(subscriptionPageTexts.unchanged)) : save())}
       >
         <SubscriptionFields {...form} storedNow={storedNow} />
@@ -271,7 +298,7 @@ export function EditSubscription({
         <FormButtons
           action={action}
           submit={version.isOvertaken ? t(commonTexts.problems.usePresent(t(commonTexts.save))) : t(commonTexts.save)}
-          cancel={onClose}
+          cancel={close}
         />
       </Form>
     </section>

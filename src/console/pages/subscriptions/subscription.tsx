@@ -9,7 +9,8 @@ import { Loaded } from '../../ui/form.js';
 import { FilterTester, useFilterCheck } from './json-editor.js';
 import { Actions } from './subscription-actions.js';
 import { Deliveries, Timeline } from './subscription-timeline.js';
-import { EditSubscription } from './subscription-edit.js';
+import { storedDraft } from '../../app/draft.js';
+import { editOf, EditSubscription } from './subscription-edit.js';
 import { StatusNote } from './subscription-status.js';
 import { WebhookLines } from '../webhooks/webhook-lines.js';
 
@@ -125,7 +126,7 @@ export function askedRate({ subscription, handshakes: [latest] }: SubscriptionDe
 /** One subscription: where it stands, what to do, and every conversation with its webhook. */
 export function OneSubscription({ id }: { id: string }) {
   const resource = useSubscription(id);
-  const [isEditing, setIsEditing] = useState(false);
+  const [isEditing, setIsEditing] = useState(() => storedDraft(editOf(id)) !== undefined);
   return (
     <>
       <p>
