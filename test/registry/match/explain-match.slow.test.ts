@@ -11,7 +11,13 @@ test('a long explanation lets others in between', async () => {
   const rows = Array.from({ length: 1_000 }, (_, id): ExplainedRow => ({ ...row, id: String(id), denial: 'no_grant' }));
   const pages = rows.map((_, i) => rows.slice(i * 100, i * 100 + 100));
   const client = { $queryRaw: () => Promise.resolve(pages.shift()) } as unknown as Database['client'];
-  const principal = { tenant: 't', subscriber: 's', client: 's', scopes: new Set(['assent:subscribe'] as const), tokenExpiresAt: 0 };
+  const principal = {
+    tenant: 't',
+    subscriber: 's',
+    client: 's',
+    scopes: new Set(['assent:subscribe'] as const),
+    tokenExpiresAt: 0,
+  };
   let isDone = false;
   const explained = createExplain({ database: { client }, turns: new Turns(), budget: Infinity })(principal, 'o', [
     attributesOf({ type: 't' }),
@@ -28,7 +34,13 @@ test('so does that of a batch, within a subscription', async () => {
   const row = { id: '0', sink: 'https://a.example/', source: null, types: null, subject: null, filters };
   const pages: ExplainedRow[][] = [[{ ...row, denial: null }]];
   const client = { $queryRaw: () => Promise.resolve(pages.shift() ?? []) } as unknown as Database['client'];
-  const principal = { tenant: 't', subscriber: 's', client: 's', scopes: new Set(['assent:subscribe'] as const), tokenExpiresAt: 0 };
+  const principal = {
+    tenant: 't',
+    subscriber: 's',
+    client: 's',
+    scopes: new Set(['assent:subscribe'] as const),
+    tokenExpiresAt: 0,
+  };
   const events = Array.from({ length: 100 }, () => attributesOf({ a: 'x'.repeat(40_000) }));
   let isDone = false;
   const explained = createExplain({ database: { client }, turns: new Turns(), budget: Infinity })(

@@ -195,7 +195,10 @@ test('assent doctor names each fault of settings, database and issuers, and each
     expect.stringMatching(/^FAIL {2}rights .* lacks rights: usage on change_position_seq\. /),
   ]);
   await server.query(`grant usage on all sequences in schema public to ${role}`);
+  // A schema may have things of others, which are none of ours.
+  await server.query('create table public.of_others (); alter table public.of_others owner to pg_monitor');
   expect(await doctor(app)).toEqual([0, settings, database, migrations, rights]);
+  await server.query('drop table public.of_others');
 });
 
 test('with the grants of the guide, the tables that the owner makes later are usable by the user of a process', async () => {
