@@ -114,6 +114,7 @@ inBrowser('signing in with an issuer', () => {
     await page.getByRole('button', { name: 'Sign in with' }).click();
     await signInAt(page);
     await page.getByLabel('Sink').fill('https://webhook.example.com/typed');
+    await page.getByLabel('Agreement', { exact: true }).fill('2026/17');
     await page.route('**/v1/grants', (route) => route.fulfill({ status: 401, json: {} }));
     await page.getByRole('button', { name: 'Record an agreement' }).click();
     await page.getByText('Your token has expired').waitFor();
