@@ -170,6 +170,15 @@ inBrowser('the session of the console', () => {
     expect(await page.getByLabel('Agreement', { exact: true }).inputValue()).toBe('2026/18');
     await page.evaluate(`location.hash = '#/new-origin'`);
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('typed.example.com');
+    // Also if the page is left in the moment of typing.
+    await page.evaluate(`
+      const field = document.querySelector('input[name=name], main input');
+      field.value = 'quick.example.com';
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+      location.hash = '#/feed'`);
+    await page.getByRole('heading', { name: 'Live feed' }).waitFor();
+    await page.evaluate(`location.hash = '#/new-origin'`);
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('quick.example.com');
 
     // A secret is not kept, so the browser asks.
     await page.evaluate(`location.hash = '#/register'`);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { root } from './route.js';
 import { session } from './session.js';
 
@@ -19,9 +19,12 @@ export const dropDraft = (form: string) => sessionStorage.removeItem(keyOf(form)
  */
 export function useDraft<T extends object>(form: string, first: T): [T, (next: T | ((before: T) => T)) => void] {
   const [value, setValue] = useState<T>(() => ({ ...first, ...storedDraft<T>(form) }));
-  const begun = useRef(value);
-  useEffect(() => {
-    if (value !== begun.current) sessionStorage.setItem(keyOf(form), JSON.stringify(value));
-  }, [value]);
-  return [value, setValue];
+  const latest = useRef(value);
+  // Stored at once, because an effect does not run if the user leaves the page before it is painted.
+  const keep = (next: T | ((before: T) => T)) => {
+    latest.current = typeof next === 'function' ? next(latest.current) : next;
+    sessionStorage.setItem(keyOf(form), JSON.stringify(latest.current));
+    setValue(latest.current);
+  };
+  return [value, keep];
 }

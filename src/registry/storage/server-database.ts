@@ -63,7 +63,7 @@ export async function openServer(url: string, setting: string, readsOnly: boolea
   });
   const closing = new AbortController();
   const watching = pool.watch(closing.signal);
-  const client = new PrismaClient({ adapter: new PrismaPg(pool, { schema, disposeExternalPool: true }) });
+  const client = new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
   const nameOf = createStatementNames();
   let refused: { why: string; at: number } | undefined;
   const write: Database['write'] = async (work) => {
@@ -94,7 +94,8 @@ export async function openServer(url: string, setting: string, readsOnly: boolea
     close: async () => {
       closing.abort();
       const hangUp = setTimeout(() => pool.hangUp(), 2_000);
-      await Promise.all([client.$disconnect(), watching]);
+      // The client would end the pool only if it was used itself.
+      await Promise.all([client.$disconnect().then(() => pool.end()), watching]);
       clearTimeout(hangUp);
     },
   };

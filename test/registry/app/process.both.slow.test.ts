@@ -73,7 +73,17 @@ test('it prints where it listens, where its data is and how to get a token, and 
   await untilReady(registry.operationsUrl);
   for (const [address] of registry.stderr.matchAll(/http:\S+/g)) expect((await fetch(address)).status).toBe(200);
 
-  // Every printed command, as it is: with the address, and without it from the pages, which are made before the port is known.
+  const token = run('tools/cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
+  expect(await token.ended).toBe(0);
+  const subscriptions = `${registry.url}/v1/subscriptions`;
+  const answer = await fetch(subscriptions, { headers: { Authorization: `Bearer ${token.stdout.trim()}` } });
+  expect([answer.status, await answer.json()]).toEqual([200, []]);
+  expect((await fetch(subscriptions)).status).toBe(401);
+});
+
+onServer('every command that it prints works, as it is', async () => {
+  const registry = await start();
+  // With the address, and without it from the pages, which are made before the port is known.
   const page = await (await fetch(`${registry.url}/console`)).text();
   const printed = [
     / Sign in +(.*)\n/.exec(registry.stderr)?.[1],
@@ -93,13 +103,6 @@ test('it prints where it listens, where its data is and how to get a token, and 
   const refused = shell(unsigned);
   const advice = / Run: (.*)\n/.exec(refused.stderr)?.[1] ?? '';
   expect([refused.status, shell(unsigned, advice, 'npx assent origins list').status]).toEqual([1, 0]);
-
-  const token = run('tools/cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
-  expect(await token.ended).toBe(0);
-  const subscriptions = `${registry.url}/v1/subscriptions`;
-  const answer = await fetch(subscriptions, { headers: { Authorization: `Bearer ${token.stdout.trim()}` } });
-  expect([answer.status, await answer.json()]).toEqual([200, []]);
-  expect((await fetch(subscriptions)).status).toBe(401);
 });
 
 test('it ends with code 0 on SIGINT, even if npm sends a second one, and logs only JSON', async () => {

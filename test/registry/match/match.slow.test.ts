@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
+import { untilReady } from '../../support/process.js';
 import { createTenant } from '../../support/tenant.js';
 
 let registry: Registry;
@@ -207,6 +208,7 @@ describe('an event arrives', () => {
 
   test('larger than the registry is configured to accept, and is refused with the reason', async () => {
     const small = await startRegistry({ env: { ASSENT_MESSAGE_BYTES: '65536', ASSENT_MESSAGE_EVENTS: '2' } });
+    await untilReady(small.operationsUrl);
     const client = await small.as('assent:deliver');
     await (
       await small.as('assent:admin')
@@ -234,6 +236,7 @@ describe('an event arrives', () => {
 
   test('in a batch larger than its profile has it: 413 for its size, a warning for its number of events', async () => {
     const large = await startRegistry({ env: { ASSENT_MESSAGE_BYTES: '4194304', ASSENT_MESSAGE_EVENTS: '200' } });
+    await untilReady(large.operationsUrl);
     const client = await large.as('assent:deliver');
     const origins = (await large.as('assent:admin')).post('/v1/origins');
     await origins.send({ name: 'intg.example.com', isdefault: true, profile: 'intg-std-015' }).expect(201);

@@ -1,5 +1,5 @@
 import type { TargetedEvent } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { dropDraft, useDraft } from '../../app/draft.js';
 import { t, announce } from '../../app/text.js';
 import { registerTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
@@ -250,7 +250,8 @@ export function EditSubscription({
   });
   const form = useSubscriptionForm([draft, setDraft], action.problem);
   const mine = draftChanges(before, draft);
-  useEffect(() => {
+  // An effect would not run if the user leaves the page before it is painted.
+  useLayoutEffect(() => {
     const of = (from: SubscriptionDraft) => Object.fromEntries(mine.map((member) => [member, from[member]]));
     if (mine.length > 0) keep({ mine: of(draft), before: of(before) });
   }, [draft]);
