@@ -90,7 +90,7 @@ const cases: ReadonlyArray<[name: string, edits: readonly Edit[], broken: readon
         '  madeup: (text, value) => text.includes(value),\n  suffix: (text',
       ],
     ],
-    ['src/matching/filters/unlikely.ts', 'src/matching/index/instructions.ts'],
+    ['src/matching/index/instructions.ts'],
   ],
   [
     'endpoint',

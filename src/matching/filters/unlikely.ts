@@ -2,7 +2,7 @@ import { unlikelyTexts } from '../../base/texts/filters.js';
 import { escapePointer } from '../../base/formats/json.js';
 import { limits } from '../../base/limits.js';
 import type { Text } from '../../base/texts/text.js';
-import { comparisonOf, type Filter } from './filter.js';
+import { comparisonOf, type Filter, type Operator } from './filter.js';
 
 /** A value that will hardly match an event, with the spelling that would. `rule` is stable. */
 export interface Unlikely {
@@ -77,7 +77,8 @@ function adviceFor(name: string, value: string, isMember: boolean): Text | undef
 }
 
 /** Of the value of `prefix` or `suffix`, which needs no wildcard. */
-function adviceForPart(operator: 'prefix' | 'suffix', name: string, value: string): Text | undefined {
+function adviceForPart(operator: Operator, name: string, value: string): Text | undefined {
+  if (operator !== 'prefix' && operator !== 'suffix') return undefined;
   const bare = operator === 'prefix' ? value.replace(/(?:\*+|>|#)$/, '') : value.replace(/^\*+/, '');
   return bare === value || bare === '' ? undefined : unlikelyTexts.filter(operator, name, bare);
 }
