@@ -131,8 +131,8 @@ const protocolViolation = '08P01';
 const withoutPooler = 'If a pooler is in between, connect to the server directly';
 
 /**
- * A session without its settings has a different time zone and no limits. Migrations need Postgres 15. In another encoding, a character that the
- * database cannot store would cause an internal error whenever a client sends it.
+ * A session without its settings has a different time zone and no limits. Migrations need Postgres 15. In another encoding,
+ * a character that the database cannot store would cause an internal error whenever a client sends it.
  */
 const refuseUnfit = `do $block$ begin
   if current_setting('assent.settings', true) is distinct from 'kept' then
