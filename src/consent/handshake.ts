@@ -6,7 +6,7 @@ import type { Verdict } from './verdicts.js';
  *
  *   due        to be sent at `dueat`: new, or retried after a failure that may pass; without a time while the subscription
  *              (for a renewal: every subscription of the pair) is suspended, or under a block
- *   asking     claimed by a process until `leaseduntil`; after that it is due again (the owner died)
+ *   asking     claimed by a process until `claimeduntil`; after that it is due again (the owner died)
  *   waiting    the response gave no consent, and the callback can still be called until `waitinguntil`
  *   granted    the response or the callback gave consent
  *   refused    the response refused, the callback expired, or the owner refused on the page of the callback
@@ -66,9 +66,9 @@ export interface Question {
   traceparent: string | undefined;
 }
 
-/** A handshake that this process may work on until `leaseduntil`. */
+/** A handshake that this process may work on until `claimeduntil`. */
 export interface Claim extends Question {
-  lease: string;
+  claimId: string;
   sinkHost: string;
   /** By the database's clock. A refused renewal does not end a newer grant. */
   createdAt: Date;

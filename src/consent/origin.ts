@@ -33,7 +33,7 @@ export interface Origin {
   callback: CallbackPolicy;
   /** The rate for webhooks without handshake support (webhook specification, section 4); undefined means no grant. */
   unsupportedRate: number | undefined;
-  leaseSeconds: number;
+  grantSeconds: number;
   profile: Profile;
   /** How often a webhook must respond 410 Gone before it counts as retired. */
   goneAfter: number;

@@ -41,7 +41,7 @@ const perSecond = { registrations: 30, removals: 25, reports: 20, leases: 20 };
 const tickMs = 250;
 const everySecond = 1_000 / tickMs;
 /** Renewals come evenly in this time. */
-const leaseSeconds = size / 40;
+const grantSeconds = size / 40;
 const hot = [
   'subscription',
   'handshake',
@@ -122,12 +122,12 @@ async function resetParameters(client) {
 }
 
 async function shortenLeases(client) {
-  await client.query('update origin set leaseseconds = $1', [leaseSeconds]);
+  await client.query('update origin set grantseconds = $1', [grantSeconds]);
   await client.query(
     `update "grant" set renewat = at, expiresat = at + make_interval(secs => $1), noteat = at + make_interval(secs => $1 / 2)
      from (select origin, sink, now() + random() * make_interval(secs => $2) as at from "grant") t
      where "grant".origin = t.origin and "grant".sink = t.sink and renewat is not null`,
-    [leaseSeconds * 0.2, leaseSeconds * 0.8],
+    [grantSeconds * 0.2, grantSeconds * 0.8],
   );
   await client.query('vacuum (full, analyze) "grant"');
   await client.query('select pg_stat_reset()');

@@ -32,7 +32,7 @@ export async function fill(url, size) {
 }
 
 const insertOrigin = (name, ofTenant) => `
-  insert into origin (name, tenant, isdefault, defaultrate, judgement, callback, leaseseconds, profile)
+  insert into origin (name, tenant, isdefault, defaultrate, judgement, callback, grantseconds, profile)
   select ${name}, ${ofTenant}, true, '60', 'strict', 'offer', 864000, 'cloudevents'`;
 
 /** Of what fillUsed writes. */

@@ -23,7 +23,7 @@ await withHarness({ settings: [] }, async ({ url }) => {
   await migrate(database);
   await database.exclusively(({ execute }) =>
     execute(
-      `insert into origin (name, tenant, defaultrate, judgement, callback, leaseseconds, profile)
+      `insert into origin (name, tenant, defaultrate, judgement, callback, grantseconds, profile)
      values ('${origin}', 't', '60', 'strict', 'offer', 864000, 'cloudevents');
    insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat)
      select '${origin}', 'https://webhook.example.com/' || n, gen_random_uuid(), 't', 'live', 'agreement', '100000000', 'x', now(),

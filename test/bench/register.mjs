@@ -75,7 +75,7 @@ async function prepare(url) {
     if (rows[0][name] !== 'on') throw new Error(`${name} is off.`);
   }
   await client.query(
-    `insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, callback, leaseseconds, profile)
+    `insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, callback, grantseconds, profile)
      values ($1, 'bench', true, 120, '60', 'strict', 'offer', 864000, 'cloudevents')`,
     [origin],
   );

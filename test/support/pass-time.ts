@@ -40,7 +40,7 @@ export async function passCallbacks({ sql }: Registry): Promise<void> {
 
 /** Expires the claims of all handshakes in progress. */
 export async function passLeases({ sql }: Registry): Promise<void> {
-  await sql(`update handshake set leaseduntil = now() - interval '1 millisecond' where state = 'asking'`);
+  await sql(`update handshake set claimeduntil = now() - interval '1 millisecond' where state = 'asking'`);
 }
 
 /** Makes the grant of a sink due for renewal. */

@@ -24,7 +24,7 @@ create table origin (
   judgement text not null,
   callback text not null,
   unsupportedrate integer,
-  leaseseconds integer not null,
+  grantseconds integer not null,
   profile text not null,
   -- How often a webhook answers a delivery with 410 Gone before it counts as retired.
   goneafter integer not null default 1,
@@ -40,7 +40,7 @@ create table origin (
   constraint origin_judgement_check check (judgement in ('strict', 'lenient')),
   constraint origin_callback_check check (callback in ('offer', 'never')),
   constraint origin_unsupportedrate_check check (unsupportedrate > 0),
-  constraint origin_leaseseconds_check check (leaseseconds > 0),
+  constraint origin_grantseconds_check check (grantseconds > 0),
   constraint origin_goneafter_check check (goneafter > 0),
   constraint origin_subscriptionrules_check check (jsonb_typeof(subscriptionrules) = 'array')
 );
@@ -126,8 +126,8 @@ create table handshake (
   verdict text,
   attempts integer not null default 0,
   dueat timestamptz(3),
-  lease uuid,
-  leaseduntil timestamptz(3),
+  claimid uuid,
+  claimeduntil timestamptz(3),
   waitinguntil timestamptz(3),
   callbackopen boolean not null default true,
   -- A later handshake of its subscription has ended since: this one says nothing about the subscription any more.

@@ -170,7 +170,7 @@ export const policyTexts = {
       nl: 'Voor webhooks die 405 of 501 geven op OPTIONS. Leeg: ze krijgen geen events.',
     },
   },
-  leaseseconds: {
+  grantseconds: {
     label: { en: 'Lifetime of a grant, in seconds', nl: 'Geldigheidsduur van een grant, in seconden' },
     hint: {
       en: 'From 60 to 31536000 (a year). Empty: 864000, ten days.',

@@ -140,7 +140,7 @@ async function recordAgreement(
     warnings: [],
     handshake: undefined,
     reference,
-    lease: { until },
+    lifetime: { until },
     jitter: 0,
   });
   if (!grant) throw new Error('An agreement replaces every grant.');

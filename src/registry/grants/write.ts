@@ -30,7 +30,7 @@ export interface Consent extends Pair {
   address?: string | undefined;
   reference: string | undefined;
   /** How long it is valid: seconds from now by the database's clock, or an instant. */
-  lease: { seconds: number } | { until: Date };
+  lifetime: { seconds: number } | { until: Date };
   /** From 0 to 1; spreads the times of renewal, so that renewals do not arrive in bursts. */
   jitter: number;
 }
@@ -69,10 +69,10 @@ export async function putGrants(
       reference, recordedby, recordedbyperson, now(), over, now() + make_interval(secs => renewafter),
       over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int)), address
     from (
-      select c.*, coalesce(asked.remoteaddress, knownaddress) as address, greatest(until, now() + make_interval(secs => leaseseconds)) as over
+      select c.*, coalesce(asked.remoteaddress, knownaddress) as address, greatest(until, now() + make_interval(secs => grantseconds)) as over
       from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
       basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
-        reference text, recordedby text, recordedbyperson jsonb, until timestamptz, leaseseconds int, renewafter int, knownaddress text)
+        reference text, recordedby text, recordedbyperson jsonb, until timestamptz, grantseconds int, renewafter int, knownaddress text)
       left join asked on asked.handshake = c.handshake
     ) c
     order by origin collate "C", sink collate "C"
@@ -145,8 +145,8 @@ export async function learnAddresses(
 }
 
 function columnsOf(actor: Actor, consent: Consent) {
-  const { origin, sink, tenant, basis, warnings, handshake, reference, lease } = consent;
-  const seconds = 'seconds' in lease ? lease.seconds : undefined;
+  const { origin, sink, tenant, basis, warnings, handshake, reference, lifetime } = consent;
+  const seconds = 'seconds' in lifetime ? lifetime.seconds : undefined;
   return {
     id: uuidv7(),
     origin,
@@ -162,8 +162,8 @@ function columnsOf(actor: Actor, consent: Consent) {
     recordedby: actor.name,
     recordedbyperson: actor.person,
     knownaddress: consent.address,
-    until: 'until' in lease ? lease.until : undefined,
-    leaseseconds: seconds,
+    until: 'until' in lifetime ? lifetime.until : undefined,
+    grantseconds: seconds,
     // An agreement has its own expiry and is not renewed by a handshake.
     renewafter:
       seconds === undefined

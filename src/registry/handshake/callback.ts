@@ -89,7 +89,7 @@ export class Callbacks {
       if (whyClosed(called) !== undefined) throw callbackUnknown();
       const refused = await sql.$executeRaw`
         update handshake set state = 'refused', verdict = 'refused_by_owner', callbackopen = false, finishedat = now(),
-          lease = null, leaseduntil = null, waitinguntil = null
+          claimid = null, claimeduntil = null, waitinguntil = null
         where id = ${called.id}::uuid and callbackopen and state not in ('granted', 'cancelled')`;
       if (refused === 0) return grantBefore(sql, called);
       const actor = callbackActor(called.tenant, requestId);
@@ -144,7 +144,7 @@ export class Callbacks {
     }
     const granted = await sql.$executeRaw`
       update handshake set state = 'granted', verdict = 'callback_granted', finishedat = now(),
-        lease = null, leaseduntil = null, waitinguntil = null
+        claimid = null, claimeduntil = null, waitinguntil = null
       where id = ${id}::uuid and callbackopen and state not in ('granted', 'cancelled')`;
     if (granted === 0) return grantBefore(sql, called);
     const grant = await putGrant(tx, actor, {
@@ -156,7 +156,7 @@ export class Callbacks {
       requestedRate: called.requestedrate ?? undefined,
       handshake: id,
       reference: undefined,
-      lease: { seconds: origin.leaseSeconds },
+      lifetime: { seconds: origin.grantSeconds },
       jitter: this.#settings.random(),
     });
     // A revoked grant: the transaction rolls back, and the caller learns nothing.

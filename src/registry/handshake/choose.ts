@@ -19,7 +19,7 @@ export type ClaimCandidate = HandshakeRow & {
 /** It is due, or the process that claimed it died. */
 const isReady = Prisma.sql`(
   (h.state = 'due' and h.dueat <= statement_timestamp())
-  or (h.state = 'asking' and h.leaseduntil <= statement_timestamp()))`;
+  or (h.state = 'asking' and h.claimeduntil <= statement_timestamp()))`;
 
 /**
  * The callback is left out if the origin or the subscription says so (for a renewal: every subscription of the pair),
@@ -140,9 +140,9 @@ const askedOf = ({ tenant, sinkhost }: Lane) => ({ tenant, sinkHost: sinkhost })
 /** asking -> due: the process that claimed it died. */
 async function takeBackExpired(sql: Sql): Promise<void> {
   const due = await sql.$queryRaw<Array<Lane & { dueat: Date | null }>>`
-    update handshake set state = 'due', lease = null, leaseduntil = null
+    update handshake set state = 'due', claimid = null, claimeduntil = null
     where id in (
-      select id from handshake where state = 'asking' and leaseduntil <= statement_timestamp()
+      select id from handshake where state = 'asking' and claimeduntil <= statement_timestamp()
       order by id for update skip locked)
     returning tenant, sinkhost, dueat`;
   await openLanes(sql, due);

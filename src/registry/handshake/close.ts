@@ -107,7 +107,7 @@ export async function supersedeFailures(sql: Sql, ended: readonly string[]): Pro
 /** due | asking | waiting -> cancelled. */
 async function close(sql: Sql, which: Prisma.Sql): Promise<void> {
   await sql.$executeRaw`
-    update handshake h set callbackopen = false, lease = null, leaseduntil = null,
+    update handshake h set callbackopen = false, claimid = null, claimeduntil = null,
       finishedat = least(finishedat, now()),
       state = case when state in ${openStatesSql} then 'cancelled' else state end
     where ${which} and callbackopen`;

@@ -13,8 +13,8 @@ type Busy = Lane & { count: number; expired: number };
 
 /** Rows of `Busy`. */
 export const busyLanes = Prisma.sql`
-  select tenant, sinkhost, count(*) filter (where leaseduntil > statement_timestamp())::int as count,
-    count(*) filter (where leaseduntil <= statement_timestamp())::int as expired
+  select tenant, sinkhost, count(*) filter (where claimeduntil > statement_timestamp())::int as count,
+    count(*) filter (where claimeduntil <= statement_timestamp())::int as expired
   from handshake where state = 'asking' group by tenant, sinkhost`;
 
 /** What is in flight, in all processes, with what is chosen now. It is right under the lock on claims. */

@@ -29,15 +29,15 @@ interface QueueSettings {
   inFlight: Places;
 }
 
-const leaseMarginMs = 20_000;
+const claimMarginMs = 20_000;
 
 /** How long a claim lasts, for an attempt that takes at most `deadlineMs`. */
-export function leaseSecondsFor(deadlineMs: number): number {
-  return (deadlineMs + leaseMarginMs) / 1_000;
+export function claimSecondsFor(deadlineMs: number): number {
+  return (deadlineMs + claimMarginMs) / 1_000;
 }
 
 /** The columns of a handshake that a claim writes. */
-type ClaimMove = Pick<HandshakeRow, 'state' | 'verdict' | 'dueat' | 'lease' | 'leaseduntil' | 'attempts'>;
+type ClaimMove = Pick<HandshakeRow, 'state' | 'verdict' | 'dueat' | 'claimid' | 'claimeduntil' | 'attempts'>;
 
 const after = (now: number, ms: number) => new Date(now + ms);
 
@@ -98,9 +98,9 @@ export class Queue {
     now: number,
   ): Promise<Begun[]> {
     if (rows.length === 0) return [];
-    const lease = randomUUID();
+    const claimid = randomUUID();
     const members = rows.map((row) => {
-      return { id: row.id, requestedrate: row.askedrate, ...this.#claimed(row, held.get(row.id), lease, now) };
+      return { id: row.id, requestedrate: row.askedrate, ...this.#claimed(row, held.get(row.id), claimid, now) };
     });
     await sql.$executeRaw`${updateRows('handshake', ['id'], members)}`;
     await openLanes(
@@ -109,7 +109,7 @@ export class Queue {
     );
     const admitted = rows.filter(({ id }) => !held.has(id));
     const claims = admitted.map((row) => ({
-      claim: claimOf(row, lease),
+      claim: claimOf(row, claimid),
       number: row.attempts + 1,
       callbackUrl: row.offersnone ? undefined : this.#settings.publicUrl,
     }));
@@ -134,13 +134,18 @@ export class Queue {
     );
     const now = at.now.getTime();
     const held = await this.#settings.rateWindows.admit(sql, chosen, now);
-    const lease = randomUUID();
+    const claimid = randomUUID();
     const fresh = { attempts: 0, dueat: startedAt, verdict: null };
-    const moves = new Map(chosen.map(({ id }) => [id, this.#claimed(fresh, held.get(id), lease, now)]));
+    const moves = new Map(chosen.map(({ id }) => [id, this.#claimed(fresh, held.get(id), claimid, now)]));
     const claims = chosen
       .filter(({ id }) => !held.has(id))
       .map((question) => ({
-        claim: { ...question, lease, createdAt: startedAt, blockedNetworks: blockedNetworks(question.tenant) },
+        claim: {
+          ...question,
+          claimId: claimid,
+          createdAt: startedAt,
+          blockedNetworks: blockedNetworks(question.tenant),
+        },
         number: 1,
         callbackUrl: question.offersCallback ? this.#settings.publicUrl : undefined,
       }));
@@ -158,10 +163,10 @@ export class Queue {
       // One statement: if the claim is no longer ours, the attempts are not either.
       const due = await sql.$queryRaw<Array<Lane & { dueat: Date }>>`
         with back as (
-          update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
+          update handshake set state = 'due', claimid = null, claimeduntil = null, verdict = ${verdict},
             dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${cooldownOf(claim)}),
             attempts = attempts - 1
-          where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'
+          where id = ${claim.id}::uuid and claimid = ${claim.claimId}::uuid and state = 'asking'
           returning id, tenant, sinkhost, dueat
         ), gone as (
           delete from attempt where handshake in (select id from back) and number = ${attempt.number}
@@ -199,15 +204,15 @@ export class Queue {
   #claimed(
     { attempts, dueat, verdict }: Pick<HandshakeRow, 'attempts' | 'dueat' | 'verdict'>,
     heldMs: number | undefined,
-    lease: string,
+    claimid: string,
     now: number,
   ): ClaimMove {
     if (heldMs !== undefined) {
       const dueLater = { state: 'due', verdict: 'held_by_budget', dueat: after(now, heldMs) };
-      return { ...dueLater, lease: null, leaseduntil: null, attempts };
+      return { ...dueLater, claimid: null, claimeduntil: null, attempts };
     }
-    const leaseduntil = after(now, leaseSecondsFor(this.#settings.deadlineMs) * 1_000);
-    return { state: 'asking', verdict, dueat, lease, leaseduntil, attempts: attempts + 1 };
+    const claimeduntil = after(now, claimSecondsFor(this.#settings.deadlineMs) * 1_000);
+    return { state: 'asking', verdict, dueat, claimid, claimeduntil, attempts: attempts + 1 };
   }
 
   /** Records attempts before they are sent. An earlier attempt without an end died with its process. */
@@ -273,9 +278,9 @@ export async function enqueue(
         and origin = any (${each(({ origin }) => origin)}::text[]) and sink = any (${each(({ sink }) => sink)}::text[])
     )
     insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
-      traceparent, state, verdict, attempts, lease, leaseduntil, dueat)
+      traceparent, state, verdict, attempts, claimid, claimeduntil, dueat)
     select q.id, q.tenant, q.origin, q.sink, q.sinkhost, q.subscription, q.generation, q.reason, q.startedby, q.requestedrate,
-      q.traceparent, q.state, q.verdict, q.attempts, q.lease, q.leaseduntil,
+      q.traceparent, q.state, q.verdict, q.attempts, q.claimid, q.claimeduntil,
       -- Without a time, now; a column of milliseconds would round up. Citus allows no clock function in coalesce.
       greatest(least(q.dueat, date_trunc('milliseconds', now())), q.dueat, cooling.until)
     from ${recordset('handshake', rows)} q
@@ -289,10 +294,10 @@ export async function enqueue(
 /** The host of a sink, as its handshakes have it. */
 export const hostOf = (sink: string) => new URL(sink).hostname;
 
-function claimOf(row: ClaimCandidate, lease: string): Claim {
+function claimOf(row: ClaimCandidate, claimid: string): Claim {
   return {
     id: row.id,
-    lease,
+    claimId: claimid,
     tenant: row.tenant,
     origin: row.origin,
     sink: row.sink,

@@ -15,7 +15,7 @@ import type {
 } from '../../consent/handshake.js';
 import { handshakeSearch, type HandshakeQuery } from './find-handshakes.js';
 import { heldUntil } from './lane.js';
-import { leaseSecondsFor } from './queue.js';
+import { claimSecondsFor } from './queue.js';
 import type { Verdict } from '../../consent/verdicts.js';
 
 /** Whose handshakes: its own, and the renewals of its pair. An earlier tenant may have had an origin with this name. */
@@ -44,7 +44,7 @@ export function createHandshakeReader(
   deadlineMs: number,
   now: () => number,
 ): HandshakeReader {
-  const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
+  const claimMs = claimSecondsFor(deadlineMs) * 1_000;
   const ownedBy = ({ id, tenant, origin, sink }: Owner) => ({
     tenant,
     OR: [{ subscription: id }, { origin, sink, reason: 'renewal' }],
@@ -71,7 +71,7 @@ export function createHandshakeReader(
       const waiting = rows.flatMap(({ dueat, subscription }) => (dueat && subscription ? [subscription] : []));
       const isSuspended = await findSuspended(client, waiting);
       return {
-        entries: rows.map((row) => handshakeOf(row, isSuspended(row.subscription), leaseMs, now())),
+        entries: rows.map((row) => handshakeOf(row, isSuspended(row.subscription), claimMs, now())),
         next,
         examined,
         total: query.count ? await countMatches(sql, wanted) : undefined,
@@ -86,7 +86,7 @@ export function createHandshakeReader(
         include,
       });
       return pageOf(
-        (await withHolds(rows)).map((row) => handshakeOf(row, owner.suspended !== undefined, leaseMs, now())),
+        (await withHolds(rows)).map((row) => handshakeOf(row, owner.suspended !== undefined, claimMs, now())),
         limit,
         (handshake) => handshake.id,
       );
@@ -96,7 +96,7 @@ export function createHandshakeReader(
       const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
       if (row === null) throw new RegistryError('handshake_not_found', handshakeTexts.notFound);
       const [shown = row] = await withHolds([row]);
-      return handshakeOf(shown, owner.suspended !== undefined, leaseMs, now());
+      return handshakeOf(shown, owner.suspended !== undefined, claimMs, now());
     },
   };
 }
@@ -111,7 +111,7 @@ async function findSuspended(client: Database['client'], ids: string[]): Promise
 function handshakeOf(
   row: HandshakeRow & { history: AttemptRow[] },
   isSuspended: boolean,
-  leaseMs: number,
+  claimMs: number,
   now: number,
 ): Handshake {
   // It is unknown when the subscription will be resumed.
@@ -131,7 +131,7 @@ function handshakeOf(
     createdAt: row.createdat,
     finishedAt: row.finishedat ?? undefined,
     rejectedCallback: (row.rejectedcallback ?? undefined) as RejectedCallback | undefined,
-    attempts: row.history.map((attempt) => attemptOf(attempt, leaseMs, now)),
+    attempts: row.history.map((attempt) => attemptOf(attempt, claimMs, now)),
   };
 }
 
@@ -139,8 +139,8 @@ function handshakeOf(
  * An attempt that has no outcome when its claim has expired died with its process. The next attempt records that. If a
  * callback or a cancellation ended the handshake meanwhile, no attempt follows and nothing is recorded.
  */
-function attemptOf(row: AttemptRow, leaseMs: number, now: number): Attempt {
-  const overAt = new Date(row.startedat.getTime() + leaseMs);
+function attemptOf(row: AttemptRow, claimMs: number, now: number): Attempt {
+  const overAt = new Date(row.startedat.getTime() + claimMs);
   const isInterrupted = row.finishedat === null && overAt.getTime() < now;
   return {
     number: row.number,

@@ -191,7 +191,7 @@ async function renew(sql: Sql, pairs: readonly Pair[]): Promise<number> {
       requestedRate: requestedrate ?? undefined,
       traceparent: undefined,
     },
-    place: { state: 'due', verdict: null, attempts: 0, dueat: grantedat, lease: null, leaseduntil: null },
+    place: { state: 'due', verdict: null, attempts: 0, dueat: grantedat, claimid: null, claimeduntil: null },
   }));
   await enqueue(
     sql,

@@ -261,7 +261,7 @@ async function moveHandshakes(sql: Sql, planned: readonly PlannedMove[], now: Da
   if (planned.length === 0) return [];
   const columns = planned.map(({ claim, move }) => ({
     id: claim.id,
-    lease: claim.lease,
+    claimid: claim.claimId,
     state: move.state,
     verdict: move.verdict,
     ...(move.state === 'due'
@@ -271,15 +271,15 @@ async function moveHandshakes(sql: Sql, planned: readonly PlannedMove[], now: Da
     ...(isOpenState(move.state) ? {} : { finishedat: now }),
   }));
   return sql.$queryRaw<MovedRow[]>`
-    update handshake h set state = m.state, verdict = m.verdict, lease = null, leaseduntil = null,
+    update handshake h set state = m.state, verdict = m.verdict, claimid = null, claimeduntil = null,
       finishedat = m.finishedat, waitinguntil = m.waitinguntil,
       dueat = greatest(coalesce(m.dueat, h.dueat), (
         select c.until from cooldown c
         where m.aftercooldown and c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink))
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as m (id uuid, lease uuid, state text, verdict text,
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as m (id uuid, claimid uuid, state text, verdict text,
       dueat timestamptz, aftercooldown boolean, waitinguntil timestamptz, finishedat timestamptz)
     -- Written like this so that the planner looks it up by id, and not among all that are in flight.
-    where h.id = m.id and h.lease = m.lease and h.state is not distinct from 'asking'
+    where h.id = m.id and h.claimid = m.claimid and h.state is not distinct from 'asking'
     returning h.id, h.state, h.tenant, h.sinkhost, h.dueat`;
 }
 
@@ -296,7 +296,7 @@ function consentOf(moved: PlannedMove, jitter: number): Consent | undefined {
     reference: undefined,
     ...given,
     requestedRate: claim.requestedRate,
-    lease: { seconds: origin.leaseSeconds },
+    lifetime: { seconds: origin.grantSeconds },
     jitter,
   };
 }

@@ -12,7 +12,7 @@ export const policyMembers = storedMembers<OriginPolicy, OriginRow>()({
   judgement: { column: 'judgement', read: trusted },
   callback: { column: 'callback', read: trusted },
   unsupportedRate: { column: 'unsupportedrate' },
-  leaseSeconds: { column: 'leaseseconds' },
+  grantSeconds: { column: 'grantseconds' },
   profile: { column: 'profile', read: trusted },
   goneAfter: { column: 'goneafter' },
   subscriptionRules: { column: 'subscriptionrules', read: trusted },

@@ -105,7 +105,7 @@ function policyOf(settings: Settings): OriginPolicy {
     judgement: settings.judgement ?? 'strict',
     callback: settings.callback ?? 'offer',
     unsupportedRate: settings.unsupportedrate,
-    leaseSeconds: settings.leaseseconds ?? 864_000,
+    grantSeconds: settings.grantseconds ?? 864_000,
     profile: settings.profile ?? 'cloudevents',
     goneAfter: settings.goneafter ?? 1,
     subscriptionRules: settings.subscriptionrules,

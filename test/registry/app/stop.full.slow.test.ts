@@ -135,15 +135,15 @@ test('SIGTERM under load: every accepted request gets a status below 500, nothin
   expect([answered.length, new Set(answered)]).toEqual([statuses.length + 3, new Set([201])]);
 
   const { client, close } = await openDatabase({ databaseUrl: database.url, dataFolder: folder });
-  const rows = await client.$queryRaw<Array<{ id: string; sink: string; state: string; lease: string | null }>>`
-    select s.id, s.sink, h.state, h.lease from subscription s join handshake h on h.subscription = s.id`;
+  const rows = await client.$queryRaw<Array<{ id: string; sink: string; state: string; claimid: string | null }>>`
+    select s.id, s.sink, h.state, h.claimid from subscription s join handshake h on h.subscription = s.id`;
   await close();
   const ids = new Set(rows.map(({ id }) => id));
   expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
   const stateOf = (path: string) => rows.find(({ sink }) => sink.endsWith(path))?.state;
   expect([stateOf('/late'), stateOf('/never')]).toEqual(['granted', 'due']);
   // Finished or handed back: no process must wait for a claim to expire.
-  expect(rows.filter(({ state, lease }) => lease !== null || !['granted', 'due'].includes(state))).toEqual([]);
+  expect(rows.filter(({ state, claimid }) => claimid !== null || !['granted', 'due'].includes(state))).toEqual([]);
 });
 
 test('the next process immediately continues the handshakes that were handed back', async () => {

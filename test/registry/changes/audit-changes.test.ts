@@ -86,7 +86,7 @@ describe('every member that a client can write is in the entry about its change'
       judgement: n === 1 ? 'lenient' : 'strict',
       callback: n === 1 ? 'never' : 'offer',
       unsupportedrate: n,
-      leaseseconds: 1000 + n,
+      grantseconds: 1000 + n,
       profile: n === 1 ? 'nl-gov' : 'belgif',
       goneafter: n,
       subscriptionrules: [{ name: `Rule ${n}`, subscribers: [`client-${n}`] }],

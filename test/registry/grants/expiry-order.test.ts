@@ -24,7 +24,7 @@ afterAll(() => registry.stop());
 async function fill(tenant: string, from: number, until: number, step = '1 minute'): Promise<void> {
   const name = `${tenant}.example.com`;
   await registry.sql(
-    `insert into origin (name, tenant, defaultrate, judgement, callback, leaseseconds, profile)
+    `insert into origin (name, tenant, defaultrate, judgement, callback, grantseconds, profile)
      values ($1, $2, '60', 'strict', 'offer', 864000, 'cloudevents') on conflict do nothing`,
     name,
     tenant,

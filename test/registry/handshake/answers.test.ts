@@ -81,7 +81,7 @@ let plain: Server;
 
 beforeAll(async () => {
   registry = await startRegistry({ start: false, env: { ASSENT_HANDSHAKE_RETRY_MS: '3600000' } });
-  tenant = await createTenant(registry, { leaseseconds: 36_000 });
+  tenant = await createTenant(registry, { grantseconds: 36_000 });
   plain = createServer((socket) => void socket.on('error', () => undefined).end('no TLS here\r\n'));
   await new Promise<void>((resolve) => plain.listen(registry.receiver.port, '127.0.0.3', resolve));
 });

@@ -25,7 +25,7 @@ const createQueue = (limits: { perMinute?: typeof perMinute; inFlight?: typeof i
 beforeAll(async () => {
   registry = await startRegistry({ start: false });
   await registry.sql(
-    `insert into origin (name, tenant, defaultrate, judgement, callback, leaseseconds, profile)
+    `insert into origin (name, tenant, defaultrate, judgement, callback, grantseconds, profile)
      select 'o' || k || '.example.com', 't' || k, '60', 'strict', 'offer', 864000, 'cloudevents' from generate_series(0, 29) k`,
   );
 });

@@ -439,7 +439,7 @@ describe('a suspended subscription', () => {
   test('whose process died during a handshake is not retried by another one, and does not count as late', async () => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink, {}, 'respond-async');
-    const died = `update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() - interval '1 hour'
+    const died = `update handshake set state = 'asking', claimid = gen_random_uuid(), claimeduntil = now() - interval '1 hour'
       where subscription = $1::uuid`;
     await registry.sql(died, id);
     await move('suspend', id);
@@ -640,7 +640,7 @@ describe('POST to the handshakes of a subscription', () => {
     registry.receiver.consent(path);
     await registry.sql(`update handshake set dueat = now() - interval '1 second' where subscription = $1::uuid`, id);
     await passTurns(registry);
-    const died = `update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() - interval '1 hour'
+    const died = `update handshake set state = 'asking', claimid = gen_random_uuid(), claimeduntil = now() - interval '1 hour'
       where subscription = $1::uuid`;
     await registry.sql(died, other);
     await drain();

@@ -86,7 +86,7 @@ describe('in flight', () => {
     await start();
     registry.receiver.on('/free', (_request, response) => consents(response));
     for (const place of [1, 2]) await enqueue(registry.receiver.sink(`/free?${place}`, 'one.hooks.test'));
-    await registry.sql(`update handshake set state = 'asking', lease = gen_random_uuid()`);
+    await registry.sql(`update handshake set state = 'asking', claimid = gen_random_uuid()`);
     await passLeases(registry);
     await drain();
     expect(registry.receiver.asked).toHaveLength(2);
@@ -111,7 +111,7 @@ describe('in flight', () => {
     await passTurns(registry);
     expect(await lag()).toBeGreaterThan(3_000);
     // All places of the tenant are in use.
-    await registry.sql(`update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() + interval '1 hour'
+    await registry.sql(`update handshake set state = 'asking', claimid = gen_random_uuid(), claimeduntil = now() + interval '1 hour'
       where id in (select id from handshake order by id limit 20)`);
     expect(await lag()).toBe(0);
     await enqueueElsewhere('https://other.hooks.test/');

@@ -5,13 +5,13 @@ import { offeredBy } from '../../support/offer.js';
 import { isServer, startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
-const leaseSeconds = 36_000;
+const grantSeconds = 36_000;
 let registry: Registry;
 let tenant: Tenant;
 
 beforeAll(async () => {
   registry = await startRegistry({ start: false, env: { ASSENT_HANDSHAKE_RETRY_MS: '3600000' } });
-  tenant = await createTenant(registry, { leaseseconds: leaseSeconds });
+  tenant = await createTenant(registry, { grantseconds: grantSeconds });
 });
 afterAll(() => registry.stop());
 
@@ -36,8 +36,8 @@ describe('renewal', () => {
   test('a grant is renewed between the half and 85 % of its lifetime, at random', async () => {
     const { sink } = await granted();
     const { grantedat, renewat, expiresat } = await tenant.grant(sink);
-    expect(Date.parse(expiresat) - Date.parse(grantedat)).toBe(leaseSeconds * 1_000);
-    const share = (Date.parse(renewat) - Date.parse(grantedat)) / (leaseSeconds * 1_000);
+    expect(Date.parse(expiresat) - Date.parse(grantedat)).toBe(grantSeconds * 1_000);
+    const share = (Date.parse(renewat) - Date.parse(grantedat)) / (grantSeconds * 1_000);
     expect(share).toBeGreaterThanOrEqual(0.499);
     expect(share).toBeLessThanOrEqual(0.851);
     await registry.service.sweep();
@@ -104,8 +104,8 @@ describe('renewal', () => {
     });
     const { renewal } = statusdetails;
     expect(renewal).toMatchObject({ verdict: 'not_found_at_target', advice: expect.any(String) });
-    expect(renewal.secondsleft).toBeGreaterThan(leaseSeconds - 600);
-    expect(renewal.secondsleft).toBeLessThanOrEqual(leaseSeconds);
+    expect(renewal.secondsleft).toBeGreaterThan(grantSeconds - 600);
+    expect(renewal.secondsleft).toBeLessThanOrEqual(grantSeconds);
 
     registry.receiver.consent(path, { rate: '55' });
     await exhaust(registry);

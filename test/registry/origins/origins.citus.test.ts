@@ -37,7 +37,7 @@ const defaults = {
   defaultrate: 60,
   judgement: 'strict',
   callback: 'offer',
-  leaseseconds: 864_000,
+  grantseconds: 864_000,
   profile: 'cloudevents',
   goneafter: 1,
   createdat: expect.any(String),
@@ -51,7 +51,7 @@ const settings = {
   judgement: 'lenient',
   callback: 'never',
   unsupportedrate: 6,
-  leaseseconds: 3_600,
+  grantseconds: 3_600,
   profile: 'nl-gov',
 };
 
@@ -83,8 +83,8 @@ describe('register and read', () => {
     ['a rate of zero', { defaultrate: 0 }, '/defaultrate value_not_allowed'],
     ['a requested rate without a limit', { requestedrate: '*' }, '/requestedrate type'],
     ['a burst of none', { burst: 0 }, '/burst value_out_of_range'],
-    ['a lease of a second', { leaseseconds: 1 }, '/leaseseconds value_out_of_range'],
-    ['a lease of two years', { leaseseconds: 63_072_000 }, '/leaseseconds value_out_of_range'],
+    ['a lifetime of a second', { grantseconds: 1 }, '/grantseconds value_out_of_range'],
+    ['a lifetime of two years', { grantseconds: 63_072_000 }, '/grantseconds value_out_of_range'],
     ['an unknown judgement', { judgement: 'kind' }, '/judgement value_not_allowed'],
     ['an unknown profile', { profile: 'nlgov' }, '/profile value_not_allowed'],
     ['a tenant', { tenant: 'provincie' }, '/tenant member_unknown'],
@@ -144,9 +144,9 @@ describe('replace, patch and remove', () => {
   test('PATCH changes the settings that it has, and null means the default', async () => {
     const name = newName();
     await create(name, settings).expect(201);
-    const { body } = await patch(name, { unsupportedrate: null, judgement: null, leaseseconds: 60 }).expect(200);
+    const { body } = await patch(name, { unsupportedrate: null, judgement: null, grantseconds: 60 }).expect(200);
     const { unsupportedrate: _, ...rest } = settings;
-    expect(body).toEqual({ ...defaults, name, ...rest, judgement: 'strict', leaseseconds: 60 });
+    expect(body).toEqual({ ...defaults, name, ...rest, judgement: 'strict', grantseconds: 60 });
   });
 
   test('an origin keeps its name', async () => {
@@ -163,8 +163,8 @@ describe('replace, patch and remove', () => {
   test('a patch is checked against the contract', async () => {
     const name = newName();
     await create(name).expect(201);
-    const { body } = await patch(name, { leaseseconds: 1, colour: 'red' }).expect(400);
-    expect(body.faults.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(['/colour', '/leaseseconds']);
+    const { body } = await patch(name, { grantseconds: 1, colour: 'red' }).expect(400);
+    expect(body.faults.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(['/colour', '/grantseconds']);
   });
 
   test('an origin in use cannot be deleted; afterwards it is deleted with its grants', async () => {
@@ -328,7 +328,7 @@ describe('the policy applies to handshakes from now on', () => {
     const strict = await register(name, sink).expect(201);
     expect(strict.body.status).not.toBe('active');
     const stands = (await register(name, newSink()).expect(201)).body;
-    await patch(name, { judgement: 'lenient', leaseseconds: 60 }).expect(200);
+    await patch(name, { judgement: 'lenient', grantseconds: 60 }).expect(200);
     const lenient = await register(name, sink).expect(201);
     expect(lenient.body).toMatchObject({ status: 'active', statusdetails: { allowedrate: 9 } });
     expect(lenient.body.statusdetails.warnings.length).toBeGreaterThan(0);

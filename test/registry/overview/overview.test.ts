@@ -46,7 +46,7 @@ const cases = [
 async function fill(tenant: string, subscriber: string, each: number, only = cases): Promise<void> {
   const origin = `${tenant}.example.com`;
   await registry.sql(
-    `insert into origin (name, tenant, defaultrate, judgement, callback, leaseseconds, profile)
+    `insert into origin (name, tenant, defaultrate, judgement, callback, grantseconds, profile)
      values ($1, $2, '60', 'strict', 'offer', 864000, 'cloudevents') on conflict do nothing`,
     origin,
     tenant,

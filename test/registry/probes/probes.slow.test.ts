@@ -228,7 +228,7 @@ test('the lag says how late the oldest due handshake is', async () => {
   const lag = await metric('assent_handshake_lag_seconds');
   const { rows } = await somebody.query(
     `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-       and query like '%leaseduntil%'`,
+       and query like '%claimeduntil%'`,
   );
   await somebody.end();
   expect(lag).toBeNaN();

@@ -48,10 +48,10 @@ test('times are correct, whatever the time zone and date style of the server', a
   const after = Date.now();
 
   expect([registered.status, permission.allowed]).toEqual(['active', true]);
-  const leasedAt = Date.parse(permission.expiresat) - origin.leaseseconds * 1_000;
+  const grantedAt = Date.parse(permission.expiresat) - origin.grantseconds * 1_000;
   const told = [registered, read, origin].map(({ createdat }) => createdat as string);
   const recorded = (audit as Array<{ at: string }>).map(({ at }) => at);
-  for (const time of [leasedAt, ...[...told, ...recorded].map(Date.parse)]) {
+  for (const time of [grantedAt, ...[...told, ...recorded].map(Date.parse)]) {
     expect(time).toBeGreaterThanOrEqual(before);
     expect(time).toBeLessThanOrEqual(after);
   }

@@ -447,10 +447,10 @@ describe('the rules', () => {
 
   test('a change is in the audit record, before and after; a change of something else does not repeat them', async () => {
     await setRules(origin, [{ name: 'r', types: ['a*'] }]);
-    await mergePatch(admin, `/origins/${origin}`, { leaseseconds: 600 }).expect(200);
+    await mergePatch(admin, `/origins/${origin}`, { grantseconds: 600 }).expect(200);
     const { body } = await admin.get(`/v1/audit?target=origin:${origin}`).expect(200);
     expect(body.map(({ changed }: { changed: object }) => changed)).toEqual([
-      { leaseseconds: { before: 864_000, after: 600 } },
+      { grantseconds: { before: 864_000, after: 600 } },
       { subscriptionrules: { before: rules, after: [{ name: 'r', types: ['a*'] }] } },
       expect.objectContaining({ subscriptionrules: { before: null, after: rules } }),
     ]);

@@ -15,7 +15,7 @@ const initialOf = (isFirst: boolean) =>
     defaultrate: 60,
     judgement: 'strict',
     callback: 'offer',
-    leaseseconds: 864_000,
+    grantseconds: 864_000,
     profile: 'cloudevents',
     goneafter: 1,
   });

@@ -30,7 +30,7 @@ export function OriginPolicyForm({ origin }: { origin: Origin }) {
     judgement,
     callback,
     unsupportedrate,
-    leaseseconds,
+    grantseconds,
     goneafter,
   } = origin;
   const fill = (text: Text, value: string) => t(text).replace('{value}', value);
@@ -43,7 +43,7 @@ export function OriginPolicyForm({ origin }: { origin: Origin }) {
     t(say[judgement]),
     t(say[callback]),
     unsupportedrate === undefined ? t(say.unsupportedNone) : fill(say.unsupported, rate(unsupportedrate)),
-    fill(say.lifetime, formatDuration(leaseseconds)),
+    fill(say.lifetime, formatDuration(grantseconds)),
     fill(say.profile, origin.profile),
     goneafter === 1 ? t(say.goneOnce) : fill(say.goneAfter, formatNumber(goneafter)),
   ];

@@ -60,7 +60,7 @@ function OriginList() {
                   {
                     key: 'lifetime',
                     title: t(texts.lifetime),
-                    cell: ({ leaseseconds }) => formatDuration(leaseseconds),
+                    cell: ({ grantseconds }) => formatDuration(grantseconds),
                   },
                   { key: 'profile', title: t(texts.profile), cell: ({ profile }) => profile },
                   ...(isAdmin.value

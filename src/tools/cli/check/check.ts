@@ -135,7 +135,7 @@ export interface CheckReport {
 }
 
 /** What an origin has unless its admin chose something else. */
-const usualOrigin = { defaultRate: 60, leaseSeconds: 864_000, unsupportedRate: undefined } as const;
+const usualOrigin = { defaultRate: 60, grantSeconds: 864_000, unsupportedRate: undefined } as const;
 
 /**
  * Asks a webhook for consent as a registry does at a registration: the same request, the same judgement, the same second

@@ -8,7 +8,7 @@ import type { Origin } from '../../../consent/origin.js';
 export interface RememberedHandshake {
   id: string;
   sink: string;
-  origin: Pick<Origin, 'name' | 'judgement' | 'defaultRate' | 'leaseSeconds'>;
+  origin: Pick<Origin, 'name' | 'judgement' | 'defaultRate' | 'grantSeconds'>;
   requestedRate: number | undefined;
 }
 
@@ -19,7 +19,7 @@ export function rememberCallback({ id, sink, origin, requestedRate }: Remembered
   const rejections = new WeakMap<object, RejectedCallback>();
   let count = 0;
   let wake = () => {};
-  const expiresAt = new Date(Date.now() + origin.leaseSeconds * 1_000);
+  const expiresAt = new Date(Date.now() + origin.grantSeconds * 1_000);
   const pair = { origin: origin.name, sink };
 
   function check({ handshake, key }: { handshake: string; key: string }): void {

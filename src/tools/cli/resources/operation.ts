@@ -91,7 +91,7 @@ const spellings: Readonly<Record<string, string>> = {
   defaultrate: 'default-rate',
   unsupportedrate: 'unsupported-rate',
   isdefault: 'default',
-  leaseseconds: 'lease-seconds',
+  grantseconds: 'grant-seconds',
   goneafter: 'gone-after',
   subscriptionrules: 'rule',
   protocolsettings: 'protocol-settings',

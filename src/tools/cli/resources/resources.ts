@@ -46,7 +46,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     subcommands: {
       list: {
         operation: 'getOrigins',
-        columns: ['name', 'description', 'isdefault', 'profile', 'requestedrate', 'leaseseconds'],
+        columns: ['name', 'description', 'isdefault', 'profile', 'requestedrate', 'grantseconds'],
         affected: ({ kind, origin }) =>
           kind.startsWith('origin.') && origin !== undefined ? { id: origin } : undefined,
       },
