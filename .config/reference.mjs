@@ -40,7 +40,7 @@ async function tablesOf() {
   const [{ statusReasons }, { Metrics }, { allRules }, { messageFaults }] = await Promise.all([
     built('consent/status.js'),
     built('registry/probes/metrics.js'),
-    built('events/validate-event.js'),
+    built('events/check-event.js'),
     built('events/read-events.js'),
   ]);
   const [{ receiverCases, senderCases }, { levelWords }] = await Promise.all([

@@ -1,5 +1,5 @@
 // Turns the headers and bytes of an HTTP message into events or faults: first the content mode, then each attribute
-// (`draft.ts`), with every MUST of CloudEvents. `validate-event.ts` then checks an event against a profile.
+// (`draft.ts`), with every MUST of CloudEvents. `check-event.ts` then checks an event against a profile.
 
 import type { ErrorCode, Fault } from '../base/errors.js';
 import { limits } from '../base/limits.js';

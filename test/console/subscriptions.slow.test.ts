@@ -79,7 +79,7 @@ inBrowser('subscriptions in the console', () => {
     await page.waitForSelector('text=This event matches.');
     await page.getByLabel('Filters (optional)').fill('[{"prefix": {"type": "nl."}}]');
     await page.waitForSelector('text=This event does not match.');
-    await page.waitForSelector('.tester code:has-text("/filters/0/prefix/type")');
+    await page.waitForSelector('.checker code:has-text("/filters/0/prefix/type")');
     await expectAccessible(page);
     await page.getByLabel('Type of credential').selectOption('PLAIN');
     await button(page, 'Register and ask the webhook').click();

@@ -103,7 +103,7 @@ const cases: ReadonlyArray<[name: string, edits: readonly Edit[], broken: readon
       ['src/consent/origin.ts', "'belgif'] as const", "'belgif', 'madeup'] as const"],
       [contract, '| "belgif"', '| "belgif" | "madeup"'],
     ],
-    ['src/events/validate-event.ts'],
+    ['src/events/check-event.ts'],
   ],
 ];
 

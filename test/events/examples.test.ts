@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ReadEvent } from '../../src/events/draft.js';
 import { readEvents, type EventRequest } from '../../src/events/read-events.js';
 import type { Profile } from '../../src/consent/origin.js';
-import { judgeEvent } from '../../src/events/validate-event.js';
+import { judgeEvent } from '../../src/events/check-event.js';
 import { batched, binary, minimal, readOne, structured } from './message.js';
 
 // Every example event of the five documents, valid or invalid as its document intends. The documents went through

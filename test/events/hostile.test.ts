@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { lintSubscription, judgeEvent } from '../../src/events/validate-event.js';
+import { lintSubscription, judgeEvent } from '../../src/events/check-event.js';
 import { readEvents, type EventRequest } from '../../src/events/read-events.js';
 import { profileNames } from '../../src/consent/origin.js';
 import { cpuTime } from '../support/cpu-time.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lintSubscription } from '../../src/events/validate-event.js';
+import { lintSubscription } from '../../src/events/check-event.js';
 import type { Profile } from '../../src/consent/origin.js';
 
 type Asked = Parameters<typeof lintSubscription>[1];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Profile } from '../../src/consent/origin.js';
-import { allRules, judgeEvent, profiles, validateBatch } from '../../src/events/validate-event.js';
+import { allRules, judgeEvent, profiles, checkBatch } from '../../src/events/check-event.js';
 import { binary, faultsOf, minimal, readOne, structured } from './message.js';
 
 // Valid events of each profile, so that changing one member breaks one rule.
@@ -745,10 +745,10 @@ test("at most fifty faults are listed, including the profile's first", () => {
 
 test('INTG-STD-015 limits a batch; other profiles do not', () => {
   const large = { count: 101, bytes: 1024 * 1024 + 1 };
-  expect(validateBatch('intg-std-015', large)).toMatchObject({
+  expect(checkBatch('intg-std-015', large)).toMatchObject({
     faults: [{ rule: 'intg-std-015.batch_size' }],
     warnings: [{ rule: 'intg-std-015.batch_count' }],
   });
-  expect(validateBatch('intg-std-015', { count: 100, bytes: 1024 * 1024 })).toEqual({ faults: [], warnings: [] });
-  expect(validateBatch('nl-gov', large)).toEqual({ faults: [], warnings: [] });
+  expect(checkBatch('intg-std-015', { count: 100, bytes: 1024 * 1024 })).toEqual({ faults: [], warnings: [] });
+  expect(checkBatch('nl-gov', large)).toEqual({ faults: [], warnings: [] });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { RegistryError } from '../../src/base/errors.js';
 import { messageFaults, readEvents } from '../../src/events/read-events.js';
-import { allRules } from '../../src/events/validate-event.js';
+import { allRules } from '../../src/events/check-event.js';
 import { problemOf } from '../../src/registry/http/problem.js';
 import { batched, minimal, structured } from './message.js';
 

@@ -5,7 +5,7 @@ import type { Scope } from './principal.js';
 // The OpenAPI 3.1 document as it stands in openapi/openapi.json, which is bundled from the files next to it.
 
 /** Webhooks have the others: the registry does not serve those. */
-export type OperationId = Exclude<keyof operations, 'askWebhook' | 'receiveNotice'>;
+export type OperationId = Exclude<keyof operations, 'receiveHandshake' | 'receiveNotice'>;
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
 

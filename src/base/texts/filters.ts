@@ -202,8 +202,8 @@ export const cesqlErrorTexts = {
   },
 } satisfies Record<string, Text>;
 
-/** What the test of a filter reports. */
-export const filterTestTexts = {
+/** What the check of a filter reports. */
+export const filterCheckTexts = {
   invalid: {
     en: 'The event or the filters are invalid. The faults say where, and why.',
     nl: 'De gebeurtenis of de filters zijn ongeldig. Bij faults staat waar, en waarom.',

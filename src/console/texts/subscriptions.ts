@@ -321,8 +321,8 @@ export const registerTexts = {
     refreshtokenendpoint: { en: 'Endpoint for the refresh token', nl: 'Endpoint voor het verversingstoken' },
   },
 
-  test: { en: 'Test with an event', nl: 'Testen met een gebeurtenis' },
-  testHint: {
+  check: { en: 'Check with an event', nl: 'Controleren met een gebeurtenis' },
+  checkHint: {
     en: 'A CloudEvent as JSON. The result changes as you type. Nothing is stored or sent.',
     nl: 'Een CloudEvent als JSON. Het resultaat verandert terwijl u typt. Er wordt niets opgeslagen of verstuurd.',
   },

@@ -45,14 +45,14 @@ export const keyed: ReadonlySet<string> = new Set([
 
 /** A POST that changes nothing (test/kits/client/contract.test.ts). */
 export const safe: ReadonlySet<string> = new Set([
-  '/events/validate',
-  '/filters/test',
+  '/events/check',
+  '/filters/check',
   '/match',
   '/origins/{name}/subscriptionrules/check',
   '/permissions',
 ]);
 
-const ofEvents: ReadonlySet<string> = new Set(['/match', '/events/validate']);
+const ofEvents: ReadonlySet<string> = new Set(['/match', '/events/check']);
 
 /** Undefined: JSON. */
 export function mediaTypeOf(method: HttpMethod, path: string, body: unknown): string | undefined {

@@ -6,7 +6,7 @@ import { RegistryError } from '../../base/errors.js';
 import type { ReadEvent } from '../../events/draft.js';
 import { faultOfBreach, presentBreach, type RuleBreach } from '../../events/rule.js';
 import { readEvents, type MessageLimits, type EventRequest } from '../../events/read-events.js';
-import { judgeEvent, validateBatch, type Breaches } from '../../events/validate-event.js';
+import { judgeEvent, checkBatch, type Breaches } from '../../events/check-event.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { originTexts } from '../../base/texts/origins.js';
 import type { MatchedPair } from '../replica/known-pairs.js';
@@ -79,11 +79,11 @@ export function readMessage(origin: KnownOrigin, message: EventRequest, limits?:
     if (result.faults.length > 0) throw refused(result.faults);
     return { isBatch: false, results: [result], matched: 0 };
   }
-  const batch = validateBatch(origin.profile, { count: read.events.length, bytes: read.bytes });
+  const batch = checkBatch(origin.profile, { count: read.events.length, bytes: read.bytes });
   if (batch.faults.length > 0) throw refused(batch.faults, 'batch');
   // One step for all events, then the next step: so the code of a step stays in the CPU cache.
   const results = read.events.map((event) => judge(origin, event));
-  // The response has no other place for the warnings of a batch, and `/events/validate` has them here too.
+  // The response has no other place for the warnings of a batch, and `/events/check` has them here too.
   for (const { warnings } of results) warnings.unshift(...batch.warnings);
   return { isBatch: true, results, matched: 0 };
 }

@@ -11,12 +11,12 @@ import type { Announcement } from './announcements.js';
 import type { BlockEffect } from './effect.js';
 import { createBlockStore, type BlockScope, type NewBlock } from './store.js';
 
-type BlockOperation = 'getBlocks' | 'createBlock' | 'getBlock' | 'liftBlock';
+type BlockOperation = 'listBlocks' | 'createBlock' | 'getBlock' | 'liftBlock';
 
 export function routes({ database, now }: Context): Handlers<BlockOperation> {
   const blocks = createBlockStore(database);
   return {
-    getBlocks: async ({ query, principal, address }) => {
+    listBlocks: async ({ query, principal, address }) => {
       const { kind, value, cursor, limit = 50 } = query;
       const after = readListCursor(cursor, address, isUuid);
       const page = await blocks.list(scopeOf(principal), { kind, value, after, limit });

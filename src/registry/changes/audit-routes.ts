@@ -13,10 +13,10 @@ import type { Write } from './snapshot.js';
 /** How long an export may take. Most of this is time for its reader. */
 const exportMs = 900_000;
 
-export function auditRoutes({ database, readers, stopping }: Context): Handlers<'getAudit'> {
+export function auditRoutes({ database, readers, stopping }: Context): Handlers<'listAuditRecords'> {
   const audit = createAuditReader(database);
   return {
-    getAudit: async (call) => {
+    listAuditRecords: async (call) => {
       const { query, principal, address, signal, preferred } = call;
       const filter = filterOf(call);
       const headers = { Vary: 'Accept' };
@@ -42,7 +42,7 @@ export function auditRoutes({ database, readers, stopping }: Context): Handlers<
   };
 }
 
-function filterOf({ query, principal }: OperationRequest<'getAudit'>): AuditFilter {
+function filterOf({ query, principal }: OperationRequest<'listAuditRecords'>): AuditFilter {
   const { since, until, action, actor, person, target, subscriber, tenant } = query;
   return {
     tenants: tenantsOf(principal, tenant),

@@ -19,7 +19,7 @@ const retryMs = 1_000;
 /** The pause after a failed read of the log. */
 const awayMs = 2_000;
 
-export function routes(context: Context): Handlers<'getChanges' | 'getSnapshot' | 'getAudit'> {
+export function routes(context: Context): Handlers<'listChanges' | 'getSnapshot' | 'listAuditRecords'> {
   const { config, database, follower, freshness, metrics, readers, stopping } = context;
   const feed = new Feed({
     follower,
@@ -33,7 +33,7 @@ export function routes(context: Context): Handlers<'getChanges' | 'getSnapshot' 
   return {
     ...auditRoutes(context),
 
-    getChanges: async (call) => {
+    listChanges: async (call) => {
       const { query, header, principal, signal, preferred } = call;
       const scope = ownScopeOf(call);
       const isStream = preferred('application/json', 'text/event-stream') === 'text/event-stream';
@@ -79,14 +79,14 @@ export function routes(context: Context): Handlers<'getChanges' | 'getSnapshot' 
 }
 
 /** A consumer, which is neither a sender nor an admin, reads only what concerns its own subscriptions. */
-function ownScopeOf(call: OperationRequest<'getChanges'>): FeedScope {
+function ownScopeOf(call: OperationRequest<'listChanges'>): FeedScope {
   const { scopes, subscriber } = call.principal;
   const seesAll = scopes.has('assent:deliver') || scopes.has('assent:admin');
   return seesAll ? { ...scopeOf(call), withStatus: call.query.status } : { ...scopeOf(call), subscriber };
 }
 
 /** An origin with an invalid name is refused: it could never have a change. */
-function scopeOf({ principal, query }: OperationRequest<'getChanges'> | OperationRequest<'getSnapshot'>): FeedScope {
+function scopeOf({ principal, query }: OperationRequest<'listChanges'> | OperationRequest<'getSnapshot'>): FeedScope {
   const origin = query.origin === undefined ? undefined : parseOriginName(query.origin);
   if (origin?.ok === false) {
     throw brokenParameters([{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]);

@@ -28,7 +28,7 @@ interface Tagged {
 }
 
 /** May this origin send to this sink? For one pair or many, from memory, without a database query. */
-export function permissionRoutes({ follower, freshness }: Context): Handlers<'getPermission' | 'getPermissions'> {
+export function permissionRoutes({ follower, freshness }: Context): Handlers<'getPermission' | 'checkPermissions'> {
   const asked = new PlainPair();
   const plain = new PlainPairs();
   const found = new Int32Array(maxPairs);
@@ -77,7 +77,7 @@ export function permissionRoutes({ follower, freshness }: Context): Handlers<'ge
         : { status: 200, headers, json: body };
     },
 
-    getPermissions: (call) => {
+    checkPermissions: (call) => {
       const { tenant } = call.principal;
       const headers = ageHeader(freshness.age());
       if (isPlainJson(call.rawHeaders) && plain.read(call.bytes)) {

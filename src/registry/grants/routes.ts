@@ -22,7 +22,7 @@ import { createGrantReader, findGrant, findGrantOf, lockGrant, type PresentGrant
 import { putGrant, releaseGrant, revokeGrant } from './write.js';
 
 type GrantOperation =
-  'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'releaseGrant' | 'getPermission' | 'getPermissions';
+  'listGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'releaseGrant' | 'getPermission' | 'checkPermissions';
 
 const longestAgreementMs = 5 * 366 * 86_400_000;
 
@@ -33,7 +33,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
   return {
     ...permissionRoutes(context),
 
-    getGrants: async ({ query, principal, address }) => {
+    listGrants: async ({ query, principal, address }) => {
       const { cursor, limit = 50, origin, host, expiressince, expiresuntil, ...where } = query;
       // Senders don't see who subscribes.
       if (where.subscriber !== undefined && !principal.scopes.has('assent:admin')) {

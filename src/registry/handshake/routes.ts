@@ -8,7 +8,7 @@ import { callbackUnknown } from './callback-consent.js';
 import { callbackPage, questionPage } from './callback-page.js';
 import { Callbacks, type CallbackOutcome } from './callback.js';
 
-type CallbackOperation = 'grantByGet' | 'grantByPost';
+type CallbackOperation = 'decideCallbackByGet' | 'decideCallback';
 export type CallbackRequest = Pick<
   OperationRequest<CallbackOperation>,
   'path' | 'query' | 'header' | 'body' | 'preferred' | 'language' | 'requestId'
@@ -65,8 +65,8 @@ export function callbackRoutes(callbacks: Pick<Callbacks, 'read' | 'grant' | 're
     return { status: 200, headers, body: bodyOf(outcome) };
   }
   return {
-    grantByGet: (call: CallbackRequest) => handle(call, false),
-    grantByPost: (call: CallbackRequest) => handle(call, true),
+    decideCallbackByGet: (call: CallbackRequest) => handle(call, false),
+    decideCallback: (call: CallbackRequest) => handle(call, true),
   } satisfies Handlers<CallbackOperation>;
 }
 

@@ -4,7 +4,7 @@ import type { components } from '../../base/contract/contract.gen.js';
 import type { Principal } from '../../base/contract/principal.js';
 import type { Database } from '../storage/database.js';
 import { beforeAllIds } from '../../base/files/ids.js';
-import { cesqlErrorTexts, filterTestTexts } from '../../base/texts/filters.js';
+import { cesqlErrorTexts, filterCheckTexts } from '../../base/texts/filters.js';
 import type { Language, Text } from '../../base/texts/text.js';
 import { compileCesql } from '../../matching/cesql/evaluate.js';
 import { parseCesql } from '../../matching/cesql/parser.js';
@@ -172,7 +172,7 @@ function failureOfFilter(tried: Dialects, work: Work, filter: Filter, at: string
         const fails = failsAt(tried, `${at}/${dialect}/${name}`, { filters: [part] });
         return (event: ContextAttributes) => {
           const failure = fails(event);
-          return failure && !event.has(name) ? { ...failure, detail: filterTestTexts.noSuchAttribute } : failure;
+          return failure && !event.has(name) ? { ...failure, detail: filterCheckTexts.noSuchAttribute } : failure;
         };
       }),
     ),

@@ -2,12 +2,12 @@ import type { Context } from '../context.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import { readEventOf, readEvents } from '../../events/read-events.js';
 import { faultOfBreach, presentBreach, type RuleBreach } from '../../events/rule.js';
-import { judgeEvent, validateBatch } from '../../events/validate-event.js';
+import { judgeEvent, checkBatch } from '../../events/check-event.js';
 import { brokenBody } from '../http/body.js';
 import { faultsIn } from '../http/problem.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../../base/formats/json.js';
-import { filterTestTexts } from '../../base/texts/filters.js';
+import { filterCheckTexts } from '../../base/texts/filters.js';
 import { createCredentialReader } from '../subscriptions/credential-vault.js';
 import { createSubscriptionReader } from '../subscriptions/read.js';
 import { compileFailure, createExplain, presentFailure } from './explain.js';
@@ -20,7 +20,7 @@ import { Work } from '../../matching/match/work.js';
 /**
  * Matches events; tests a filter with an event, and an event with a profile. The tests store nothing and ignore consent.
  */
-export function routes(context: Context): Handlers<'matchEvent' | 'testFilter' | 'validateEvent'> {
+export function routes(context: Context): Handlers<'matchEvent' | 'checkFilter' | 'checkEvent'> {
   const { config, contract, database, vault, log, now } = context;
   const subscriptions = createSubscriptionReader(database, now);
   const turns = new Turns();
@@ -36,11 +36,11 @@ export function routes(context: Context): Handlers<'matchEvent' | 'testFilter' |
       budget,
     }),
 
-    testFilter: async (call) => {
+    checkFilter: async (call) => {
       const { body, bytes, principal, signal } = call;
       // The event must follow the rules of events, as in a match.
       const ofText = findFaults(bytes).filter(({ pointer }) => !pointer.startsWith('/event/'));
-      const broken = [...ofText, ...contract.operationOf('testFilter').checkBody(body)];
+      const broken = [...ofText, ...contract.operationOf('checkFilter').checkBody(body)];
       if (broken.length > 0) throw brokenBody(broken);
       const read = readEventOf(bytes, 'event');
       const filters = parseFilters(body.filters, '/filters');
@@ -50,7 +50,7 @@ export function routes(context: Context): Handlers<'matchEvent' | 'testFilter' |
         ...(body.subscription === undefined ? [] : membersBeside(body)),
       ];
       if (!('event' in read) || !('filters' in filters) || faults.length > 0) {
-        throw new RegistryError('invalid_request', filterTestTexts.invalid, { faults });
+        throw new RegistryError('invalid_request', filterCheckTexts.invalid, { faults });
       }
       const subscription =
         body.subscription === undefined
@@ -66,7 +66,7 @@ export function routes(context: Context): Handlers<'matchEvent' | 'testFilter' |
       return { status: 200, body: { matched: false, ...presentFailure(failure, () => call.language), ...warnings } };
     },
 
-    validateEvent: async ({ body, query, rawHeaders }) => {
+    checkEvent: async ({ body, query, rawHeaders }) => {
       const profile = query.profile ?? 'cloudevents';
       const read = readEvents({ headers: rawHeaders, body: body as Buffer }, config.message);
       if ('code' in read) {
@@ -75,7 +75,7 @@ export function routes(context: Context): Handlers<'matchEvent' | 'testFilter' |
         });
       }
       const batch =
-        read.mode === 'batched' ? validateBatch(profile, { count: read.events.length, bytes: read.bytes }) : undefined;
+        read.mode === 'batched' ? checkBatch(profile, { count: read.events.length, bytes: read.bytes }) : undefined;
       const events = read.events.map((event) => {
         const { faults, warnings } = judgeEvent(profile, event);
         return presentation([...(batch?.faults ?? []), ...faults], [...(batch?.warnings ?? []), ...warnings]);
@@ -92,7 +92,7 @@ function membersBeside(body: object): Fault[] {
     .map((name) => ({
       pointer: `/${name}`,
       rule: 'stands_beside_subscription',
-      detail: filterTestTexts.besideSubscription,
+      detail: filterCheckTexts.besideSubscription,
     }));
 }
 

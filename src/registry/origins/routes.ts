@@ -12,14 +12,14 @@ import { createOriginStore } from './store.js';
 import { checkSubscriptionRules } from './subscription-rule.js';
 
 type Settings = components['schemas']['OriginSettings'];
-type OriginOperation = 'getOrigins' | 'createOrigin' | 'getOrigin' | 'updateOrigin' | 'patchOrigin' | 'deleteOrigin';
+type OriginOperation = 'listOrigins' | 'createOrigin' | 'getOrigin' | 'replaceOrigin' | 'updateOrigin' | 'deleteOrigin';
 
 export function routes({ contract, database, cascades }: Context): Handlers<OriginOperation> {
   const origins = createOriginStore({ database, removeDependents: cascades.removeGrants });
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
 
   return {
-    getOrigins: async ({ query, principal, address }) => {
+    listOrigins: async ({ query, principal, address }) => {
       const after = readListCursor(query.cursor, address, (key) => parseOriginName(key).ok);
       const page = await origins.list(principal.tenant, after, query.limit ?? 50);
       return {
@@ -58,13 +58,13 @@ export function routes({ contract, database, cascades }: Context): Handlers<Orig
       return { ...answer(origin), body: presentTo(call.principal, origin) };
     },
 
-    updateOrigin: async (call) => answer(await replace(call, () => call.body)),
+    replaceOrigin: async (call) => answer(await replace(call, () => call.body)),
 
-    patchOrigin: async (call) =>
+    updateOrigin: async (call) =>
       answer(
         await replace(call, (origin) => {
           const merged = mergePatch(present(origin), call.body) as Settings;
-          const faults = contract.operationOf('updateOrigin').checkBody(merged);
+          const faults = contract.operationOf('replaceOrigin').checkBody(merged);
           if (faults.length > 0) throw invalid(faults);
           return merged;
         }),
@@ -76,7 +76,10 @@ export function routes({ contract, database, cascades }: Context): Handlers<Orig
       ),
   };
 
-  function replace(call: OperationRequest<'updateOrigin' | 'patchOrigin'>, settingsFor: (origin: Origin) => Settings) {
+  function replace(
+    call: OperationRequest<'replaceOrigin' | 'updateOrigin'>,
+    settingsFor: (origin: Origin) => Settings,
+  ) {
     return origins.replace(actorOf(call), nameOf(call), (origin) => {
       requireConditions(call.header, origin.version);
       const settings = settingsFor(origin);

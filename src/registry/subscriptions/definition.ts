@@ -17,7 +17,7 @@ import {
 } from './rules.js';
 import type { Definition } from './columns.js';
 import { faultOfBreach } from '../../events/rule.js';
-import { lintSubscription } from '../../events/validate-event.js';
+import { lintSubscription } from '../../events/check-event.js';
 import { originOf } from '../origins/columns.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/database.js';

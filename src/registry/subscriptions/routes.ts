@@ -4,7 +4,7 @@
 
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
-import { lintSubscription } from '../../events/validate-event.js';
+import { lintSubscription } from '../../events/check-event.js';
 import { presentBreach } from '../../events/rule.js';
 import { presentHandshake } from '../handshake/presentation.js';
 import { createHandshakeReader } from '../handshake/read-handshake.js';
@@ -37,11 +37,11 @@ import { definitionMembers, type Subscription } from './columns.js';
 import { createSubscriptionWriter, type SubscriptionWriter } from './write.js';
 
 type SubscriptionOperation =
-  | 'getSubscriptions'
+  | 'listSubscriptions'
   | 'createSubscription'
   | 'getSubscription'
+  | 'replaceSubscription'
   | 'updateSubscription'
-  | 'patchSubscription'
   | 'deleteSubscription'
   | 'suspendSubscription'
   | 'resumeSubscription';
@@ -84,7 +84,7 @@ function subscriptionRoutes(
       requireConditions(header, present.version);
 
   return {
-    getSubscriptions: async ({ query, principal, address, language }) => {
+    listSubscriptions: async ({ query, principal, address, language }) => {
       const { cursor, limit = 50, host, origin, reason, ...where } = query;
       const { createdsince, createduntil, expiressince, expiresuntil, sort } = query;
       if (reason !== undefined && !isStatusReason(reason))
@@ -133,12 +133,12 @@ function subscriptionRoutes(
 
     getSubscription: async ({ path, principal, language }) => answer(await reader.read(principal, path.id), language),
 
-    updateSubscription: (call) => replace(call, () => call.body),
+    replaceSubscription: (call) => replace(call, () => call.body),
 
-    patchSubscription: (call) =>
+    updateSubscription: (call) =>
       replace(call, (stored) => {
         const merged = mergePatch(membersOf(stored, call.language), call.body) as SubscriptionRequest;
-        const faults = contract.operationOf('updateSubscription').checkBody(merged);
+        const faults = contract.operationOf('replaceSubscription').checkBody(merged);
         if (faults.length > 0) throw invalid(faults);
         return merged;
       }),
@@ -154,7 +154,7 @@ function subscriptionRoutes(
   };
 
   async function replace(
-    call: OperationRequest<'updateSubscription' | 'patchSubscription'>,
+    call: OperationRequest<'replaceSubscription' | 'updateSubscription'>,
     requestFor: (stored: Subscription) => SubscriptionRequest,
   ) {
     const { id } = call.path;
@@ -234,7 +234,7 @@ function suspensionOf({ at, by, person, reason }: NonNullable<Subscription['susp
   return { at: at.toISOString(), by, ...(person && { person }), reason: reason ?? statusTexts.draftReason[language] };
 }
 
-type HandshakeOperation = 'findHandshakes' | 'getHandshakes' | 'startHandshake' | 'getHandshake';
+type HandshakeOperation = 'listHandshakes' | 'listSubscriptionHandshakes' | 'askWebhook' | 'getHandshake';
 
 /** The handshakes of a subscription, for callers that may see the subscription; and of a tenant, for admins. */
 function handshakeRoutes(
@@ -243,7 +243,7 @@ function handshakeRoutes(
 ): Handlers<HandshakeOperation> {
   const handshakes = createHandshakeReader(database, config.handshake.deadlineMs, now);
   return {
-    findHandshakes: async ({ query, principal, address, language }) => {
+    listHandshakes: async ({ query, principal, address, language }) => {
       const { cursor, limit = 50, host, origin, verdict, createdsince, createduntil, ...where } = query;
       if (verdict !== undefined && !isVerdict(verdict)) throw unknownCode('query/verdict', Object.keys(verdicts));
       const page = await handshakes.find({
@@ -261,7 +261,7 @@ function handshakeRoutes(
       return { status: 200, headers: foundHeaders(address, query, page), body };
     },
 
-    getHandshakes: async ({ path, query, principal, address, language }) => {
+    listSubscriptionHandshakes: async ({ path, query, principal, address, language }) => {
       const subscription = await reader.read(principal, path.id);
       const after = readListCursor(query.cursor, address, isUuid);
       const page = await handshakes.list(subscription, after, query.limit ?? 50);
@@ -273,13 +273,13 @@ function handshakeRoutes(
       };
     },
 
-    startHandshake: async (call) => {
+    askWebhook: async (call) => {
       const { path, principal, header, signal, language } = call;
       const started = await writer.askAgain(callerOf(call), path.id, {
         tenant: principal.tenant,
         subscriber: principal.subscriber,
         key: header['idempotency-key'],
-        operation: 'startHandshake',
+        operation: 'askWebhook',
         content: path.id,
       });
       if (started.handshake !== undefined) await attend(started.handshake, parsePrefer(header['prefer']), signal);

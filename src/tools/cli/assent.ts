@@ -17,7 +17,7 @@ import { version } from '../../base/version.js';
 
 /**
  * The table of commands. Commands load what they need themselves: `try` and `demo` run a whole registry, `receiver` a
- * webhook; `token` and `validate` use a single part of the registry without a database; those for resources, only the
+ * webhook; `token` and `events check` use a single part of the registry without a database; those for resources, only the
  * client.
  */
 export const commands: Commands = {
@@ -111,24 +111,29 @@ export const commands: Commands = {
   },
   check: checkCommand,
   listen: listenCommand,
-  validate: {
+  events: {
     group: 'Senders and webhooks',
     summary: 'Checks events against a profile.',
-    usage: `  validate FILE... [--profile NAME]
+    subcommands: {
+      check: {
+        summary: 'Checks events against a profile.',
+        usage: `  events check FILE... [--profile NAME]
       Checks events against a profile: cloudevents (the default), nl-gov, intg-std-015 or belgif. A file is one event or
       a batch, in the JSON format; - is standard input. Exit codes: 0 valid, maybe with warnings; 1 not valid; 2 the
       command or a file cannot be read.
 `,
-    options: { profile: choice(profileNames, 'cloudevents') },
-    takesFiles: true,
-    async run(values, files) {
-      const profile = values['profile'] as Profile;
-      if (files.length === 0) throw new UsageError('Name at least one file.');
-      const { validateFiles } = await import('./check/validate-files.js');
-      const { lines, faults, unreadable } = await validateFiles(files, profile);
-      process.stdout.write(lines.map((line) => `${line}\n`).join(''));
-      process.stderr.write(unreadable.map((line) => `${line}\n`).join(''));
-      return unreadable.length > 0 ? 2 : faults > 0 ? 1 : 0;
+        options: { profile: choice(profileNames, 'cloudevents') },
+        takesFiles: true,
+        async run(values, files) {
+          const profile = values['profile'] as Profile;
+          if (files.length === 0) throw new UsageError('Name at least one file.');
+          const { checkFiles } = await import('./check/check-files.js');
+          const { lines, faults, unreadable } = await checkFiles(files, profile);
+          process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+          process.stderr.write(unreadable.map((line) => `${line}\n`).join(''));
+          return unreadable.length > 0 ? 2 : faults > 0 ? 1 : 0;
+        },
+      },
     },
   },
   conformance: conformanceCommand,

@@ -218,7 +218,7 @@ describe('expensive filters of one tenant', () => {
     const event = { specversion: '1.0', id: '1', source: 'urn:example:a', type: 'a', subject: 'a'.repeat(60_000) };
     let isDone = false;
     const tried = subscriber
-      .post('/v1/filters/test')
+      .post('/v1/filters/check')
       .send({ event, filters })
       .expect(200)
       .then(({ body }) => {

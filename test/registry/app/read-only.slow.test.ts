@@ -161,10 +161,10 @@ test('of the operations besides GET only these change nothing, and a read-only p
     'checkSubscriptionRules',
     'evaluateAccess',
     'evaluateAccesses',
-    'getPermissions',
+    'checkPermissions',
     'matchEvent',
-    'testFilter',
-    'validateEvent',
+    'checkFilter',
+    'checkEvent',
   ]);
 });
 

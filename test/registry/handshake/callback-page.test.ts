@@ -281,7 +281,7 @@ test('a key is in no log line, audit entry, attempt, API response or database ro
   // A canary: the places that were searched do contain what they should.
   expect(JSON.stringify(rows)).toContain(handshake);
   expect(JSON.stringify(shown)).toContain('key=[secret]');
-  expect(registry.logs.join()).toContain('grantByPost');
+  expect(registry.logs.join()).toContain('decideCallback');
   for (const text of [...answers, JSON.stringify(shown), JSON.stringify(rows), registry.logs.join()]) {
     expect(text.includes(key)).toBe(false);
     expect(text.includes(Buffer.from(key).toString('hex'))).toBe(false);

@@ -219,7 +219,7 @@ describe('tokens', () => {
 
   test('the callback is the only operation without a token', () => {
     const open = operations.filter(({ allowed }) => allowed.length === 0).map(({ id }) => id);
-    expect(open).toEqual(['grantByGet', 'grantByPost']);
+    expect(open).toEqual(['decideCallbackByGet', 'decideCallback']);
   });
 });
 

@@ -28,7 +28,7 @@ const announced = {
 };
 const nextPage = '</v1/grants?cursor=a>; rel="next"';
 const handlers = Object.assign({} as Handlers, {
-  getGrants: ({ query: { limit, origin } }: { query: { limit?: number; origin?: string } }) => {
+  listGrants: ({ query: { limit, origin } }: { query: { limit?: number; origin?: string } }) => {
     if (limit === 70) throw new Error('A fault.');
     if (origin === 'stream.example.com') {
       const stream = async (write: (line: string) => Promise<void>) => write('{}\n');
@@ -36,11 +36,11 @@ const handlers = Object.assign({} as Handlers, {
     }
     return { status: 200, body: [], headers: { Link: nextPage } };
   },
-  getOrigins: () => ({ status: 200, body: [] }),
+  listOrigins: () => ({ status: 200, body: [] }),
 });
 
 describe.each([
-  ['the fast path', ['getGrants', 'getOrigins']],
+  ['the fast path', ['listGrants', 'listOrigins']],
   ['Express', []],
 ])('on %s', (_, onFastPath) => {
   let server: Server;

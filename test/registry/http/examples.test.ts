@@ -33,7 +33,7 @@ const components = (document as unknown as { components: { examples: Record<stri
 const valueOf = (example: Reference | undefined) =>
   components.examples[example?.$ref.replace('#/components/examples/', '') ?? '']?.value;
 
-const cases = ['/match', '/filters/test', '/events/validate'].flatMap((path) => {
+const cases = ['/match', '/filters/check', '/events/check'].flatMap((path) => {
   const { requestBody, responses } = (document.paths[path] as unknown as { post: Shown }).post;
   const shown = responses[200].content['application/json'].examples;
   return Object.entries(requestBody.content).flatMap(([mediaType, { examples = {} }]) =>

@@ -15,15 +15,15 @@ let answerLater: (() => void) | undefined;
 let logged: Array<Record<string, unknown>>;
 
 const { operations } = loadContract();
-const onFastPath = ['matchEvent', 'getSubscriptions', 'getGrants', 'createOrigin'];
+const onFastPath = ['matchEvent', 'listSubscriptions', 'listGrants', 'createOrigin'];
 const handlers = Object.assign({} as Handlers, {
   matchEvent: () => new Promise((resolve) => (answerLater = () => resolve({ status: 200, json: '{}' }))),
-  getSubscriptions: ({ bytes }: OperationRequest<'getSubscriptions'>) => ({
+  listSubscriptions: ({ bytes }: OperationRequest<'listSubscriptions'>) => ({
     status: 200,
     json: `"€ ${bytes.length}"`,
     headers: { ETag: '"1"' },
   }),
-  getGrants: ({ query: { limit } }: OperationRequest<'getGrants'>) => {
+  listGrants: ({ query: { limit } }: OperationRequest<'listGrants'>) => {
     if (limit === 70) throw new Error('Nobody foresaw this.');
     return { status: 200, json: `"grants ${limit}"` };
   },
@@ -138,7 +138,7 @@ test('a failed look-up is logged like every request, and a successful one is not
   await fetch(`${url}?limit=1`);
   const failed = await fetch(`${url}?limit=0`, { headers: { traceparent: `00-${parent}-01` } });
   await fetch(`${url}?limit=70`);
-  const line = { operation: 'getGrants', method: 'GET', tenant: 't', subscriber: 's', ms: expect.any(Number) };
+  const line = { operation: 'listGrants', method: 'GET', tenant: 't', subscriber: 's', ms: expect.any(Number) };
   expect(logged).toMatchObject([
     {
       ...line,

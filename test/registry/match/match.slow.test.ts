@@ -228,7 +228,7 @@ describe('an event arrives', () => {
     await ask(large).expect(200);
     await ask(large, { client }).expect(413);
     const validate = (body: object) =>
-      client.post('/v1/events/validate').set('Content-Type', 'application/cloudevents+json').send(JSON.stringify(body));
+      client.post('/v1/events/check').set('Content-Type', 'application/cloudevents+json').send(JSON.stringify(body));
     await validate(event).expect(200);
     await validate(large).expect(413);
     await small.stop();
@@ -476,7 +476,7 @@ describe('a response', () => {
 describe('without storing anything', () => {
   test('a filter, or a stored subscription of one’s own, is tested with an event', async () => {
     const event = eventOf('com.example.case', { subject: 'abc' });
-    const test = (body: object) => subscriber.post('/v1/filters/test').send(body);
+    const test = (body: object) => subscriber.post('/v1/filters/check').send(body);
     expect((await test({ event, filters: [{ prefix: { type: 'com.' } }] }).expect(200)).body).toEqual({
       matched: true,
     });
@@ -491,7 +491,7 @@ describe('without storing anything', () => {
     const empty = await test({ event, source: '', types: [''], subject: '' }).expect(400);
     expect(empty.body.faults).toMatchObject([{ pointer: '/source' }, { pointer: '/types/0' }, { pointer: '/subject' }]);
     const stranger = await registry.as('assent:subscribe', { subscriber: 'other-system' });
-    await stranger.post('/v1/filters/test').send({ event, subscription: id }).expect(404);
+    await stranger.post('/v1/filters/check').send({ event, subscription: id }).expect(404);
     const faulty = await test({ event: { ...event, id: '' }, filters: [{ sql: 'type =' }] }).expect(400);
     expect(faulty.body.faults).toMatchObject([{ pointer: '/event/id' }, { pointer: '/filters/0/sql' }]);
   });
@@ -502,19 +502,19 @@ describe('without storing anything', () => {
       subscriber.post(path).set('Content-Type', mediaType).send(body);
     for (const data of ['{"a":"\\u0000"}', '{"a":1,"a":2}', '{"constructor":1}', '['.repeat(200) + ']'.repeat(200)]) {
       const taken = event(`"data":${data}`);
-      const valid = await send('/v1/events/validate', 'application/cloudevents+json', taken).expect(200);
+      const valid = await send('/v1/events/check', 'application/cloudevents+json', taken).expect(200);
       expect(valid.body.valid).toBe(true);
-      const tried = await send('/v1/filters/test', 'application/json', `{"types":["t"],"event":${taken}}`).expect(200);
+      const tried = await send('/v1/filters/check', 'application/json', `{"types":["t"],"event":${taken}}`).expect(200);
       expect(tried.body).toEqual({ matched: true });
     }
     for (const more of ['"x":1.0', '"x":1,"x":1', '"x":"\\u0000"']) {
-      const valid = await send('/v1/events/validate', 'application/cloudevents+json', event(more)).expect(200);
-      const tried = await send('/v1/filters/test', 'application/json', `{"event":${event(more)}}`).expect(400);
+      const valid = await send('/v1/events/check', 'application/cloudevents+json', event(more)).expect(200);
+      const tried = await send('/v1/filters/check', 'application/json', `{"event":${event(more)}}`).expect(400);
       const [{ pointer, rule }] = valid.body.events[0].faults;
       expect(tried.body.faults).toEqual([expect.objectContaining({ pointer: `/event${pointer}`, rule })]);
     }
     const beside = `{"event":${event('"x":"\\u0000"')},"event":{},"source":"\\u0000","a":{"__proto__":1}}`;
-    const told = await send('/v1/filters/test', 'application/json', beside).expect(400);
+    const told = await send('/v1/filters/check', 'application/json', beside).expect(400);
     expect(told.body.faults).toEqual([
       expect.objectContaining({ pointer: '/event', rule: 'name_repeated' }),
       expect.objectContaining({ pointer: '/source', rule: 'text_nul' }),
@@ -527,7 +527,7 @@ describe('without storing anything', () => {
     const least = JSON.stringify(eventOf('com.example.case', { data: '' })).length;
     const event = eventOf('com.example.case', { data: 'x'.repeat(65_536 - least) });
     const filters = [{ not: { exact: { subject: 'x'.repeat(60_000) } } }];
-    const { body } = await subscriber.post('/v1/filters/test').send({ event, filters }).expect(200);
+    const { body } = await subscriber.post('/v1/filters/check').send({ event, filters }).expect(200);
     expect(body).toEqual({ matched: true });
   });
 
@@ -535,7 +535,7 @@ describe('without storing anything', () => {
     const event = eventOf('com.example.case', { subject: 'abc', count: 5 });
     const failure = async (filter: object) => {
       const { body } = await subscriber
-        .post('/v1/filters/test')
+        .post('/v1/filters/check')
         .send({ event, filters: [{ prefix: { type: 'com.' } }, filter] })
         .expect(200);
       return [body.matched, body.pointer?.replace('/filters/1/', ''), body.detail];
@@ -564,7 +564,7 @@ describe('without storing anything', () => {
 
   test('the reason of a failure and its refusal are in the language of the client', async () => {
     const event = eventOf('com.example.case', { subject: 'abc' });
-    const send = (body: object) => subscriber.post('/v1/filters/test').set('Accept-Language', 'nl').send(body);
+    const send = (body: object) => subscriber.post('/v1/filters/check').set('Accept-Language', 'nl').send(body);
     const failed = await send({ event, filters: [{ sql: '1 / 0 = 1' }] }).expect(200);
     expect(failed.get('Content-Language')).toBe('nl');
     expect(failed.body).toEqual({
@@ -582,7 +582,7 @@ describe('without storing anything', () => {
 
   test('an event is validated against a profile', async () => {
     const answer = await subscriber
-      .post('/v1/events/validate')
+      .post('/v1/events/check')
       .query({ profile: 'belgif' })
       .set('Content-Type', 'application/cloudevents+json')
       .send(JSON.stringify(eventOf('a')))
@@ -594,7 +594,7 @@ describe('without storing anything', () => {
   test('an event of the maximum size of a match is validated against a profile, and a larger one is refused', async () => {
     const text = (length: number) => JSON.stringify(eventOf('com.example.a', { data: 'x'.repeat(length) }));
     const validate = (body: string) =>
-      subscriber.post('/v1/events/validate').set('Content-Type', 'application/cloudevents+json').send(body);
+      subscriber.post('/v1/events/check').set('Content-Type', 'application/cloudevents+json').send(body);
     const maxText = 1_048_576 - text(0).length;
     const { body } = await validate(text(maxText)).expect(200);
     expect(body.events).toMatchObject([{ valid: true, warnings: [{ rule: 'cloudevents.size' }] }]);

@@ -48,7 +48,7 @@ inBrowser('in a browser', () => {
   test('the reference is accessible, with what is folded in it too', async () => {
     await page.goto(`${registry.url}/docs`);
     // All operations are made in one way, and axe takes its time for each.
-    await page.evaluate(`for (const id of ['getSubscriptions', 'createSubscription', 'matchEvent', 'grantByPost'])
+    await page.evaluate(`for (const id of ['listSubscriptions', 'createSubscription', 'matchEvent', 'decideCallback'])
       for (const folded of document.querySelectorAll('#' + id + ' details')) folded.open = true;
       for (const folded of document.querySelectorAll('#type-Subscription, #response-BadRequest'))
         folded.closest('details').open = true;`);
@@ -97,13 +97,13 @@ inBrowser('in a browser', () => {
     await tabTo('#token-field');
     await page.keyboard.insertText(token);
     expect(await page.textContent('#token-claims')).toContain('Client zaaksysteem, scope assent:subscribe.');
-    await tabTo('#getOrigins .try > summary');
+    await tabTo('#listOrigins .try > summary');
     await page.keyboard.press('Enter');
-    await tabTo('#getOrigins button.first');
+    await tabTo('#listOrigins button.first');
     await page.keyboard.press('Enter');
-    const output = page.locator('#getOrigins .output');
+    const output = page.locator('#listOrigins .output');
     await output.waitFor();
-    expect(await page.textContent('#getOrigins [role=status]')).toMatch(/^200 OK, \d+ ms$/);
+    expect(await page.textContent('#listOrigins [role=status]')).toMatch(/^200 OK, \d+ ms$/);
     expect(await output.textContent()).toContain(`"name": "${tenant.origin}"`);
     expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([0, 0, '']);
   });
@@ -114,9 +114,9 @@ inBrowser('in a browser', () => {
     const scopes = ['assent:deliver'];
     const token = await createToken({ tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 5 }, registry.env);
     await page.fill('#token-field', token);
-    await page.click('#getChanges .try > summary');
-    await page.selectOption('#getChanges-accept', 'text/event-stream');
-    await page.click('#getChanges button.first');
+    await page.click('#listChanges .try > summary');
+    await page.selectOption('#listChanges-accept', 'text/event-stream');
+    await page.click('#listChanges button.first');
 
     await page.click('#matchEvent .try > summary');
     const last = await page.evaluate<string>(`document.querySelector('#matchEvent-example').options[1].text`);
@@ -131,8 +131,8 @@ inBrowser('in a browser', () => {
     expect(copied).toContain(await page.inputValue('#matchEvent-body'));
     expect(copied).not.toContain(token);
 
-    await page.waitForSelector('#getChanges .output');
-    expect(await page.textContent('#getChanges .output')).toContain('event: heartbeat');
+    await page.waitForSelector('#listChanges .output');
+    expect(await page.textContent('#listChanges .output')).toContain('event: heartbeat');
   });
 
   test('a link into what is folded opens it', async () => {

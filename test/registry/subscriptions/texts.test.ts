@@ -3,7 +3,7 @@ import { credentialTexts } from '../../../src/base/texts/credentials.js';
 import {
   cesqlErrorTexts,
   cesqlTexts,
-  filterTestTexts,
+  filterCheckTexts,
   filterTexts,
   priceTexts,
 } from '../../../src/base/texts/filters.js';
@@ -38,7 +38,7 @@ function namesIn(text: string): string[] {
 const all: Record<string, Array<[string, Text]>> = {
   credentials: [...plainTexts(credentialTexts), ['endpoint', credentialTexts.endpoint(sample)]],
   filters: [
-    ...plainTexts({ filterTexts, cesqlTexts, cesqlErrorTexts, filterTestTexts, priceTexts }),
+    ...plainTexts({ filterTexts, cesqlTexts, cesqlErrorTexts, filterCheckTexts, priceTexts }),
     ['tooMany', filterTexts.tooMany(100)],
     ['tooDeep', filterTexts.tooDeep(32)],
     ['atCharacter', filterTexts.atCharacter(7, sample)],

@@ -18,7 +18,7 @@ const event = { specversion: '1.0', id: '1', source: 'https://cases.example.com'
 const tested = async (members: object, language = 'en') =>
   (
     await tenant.subscriber
-      .post('/v1/filters/test')
+      .post('/v1/filters/check')
       .set('Accept-Language', language)
       .send({ event, ...members })
       .expect(200)

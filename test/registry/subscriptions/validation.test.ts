@@ -356,7 +356,7 @@ describe('bodies', () => {
 
 test('faults of the contract are sentences', async () => {
   const faults = async (body: object) => {
-    const answer = await refused(() => subscriber.post('/v1/filters/test').send(body));
+    const answer = await refused(() => subscriber.post('/v1/filters/check').send(body));
     return answer.body.faults.map(({ pointer, detail }: { pointer: string; detail: string }) => [pointer, detail]);
   };
   expect(await faults({ event: [], source: 5, types: Array(1_001).fill('a'), subject: 'x'.repeat(2_049) })).toEqual([

@@ -101,12 +101,13 @@ test('every command prints its help, and the version can be printed', async () =
   };
   const whole = await said('--help');
   expect([await said('-h'), await said('help')]).toEqual([whole, whole]);
-  for (const command of ['try', 'token', 'check', 'listen', 'validate', 'demo', 'receiver']) {
+  for (const command of ['try', 'token', 'check', 'listen', 'demo', 'receiver']) {
     const own = await said(command, '--help');
     expect(own).toContain(`\n  ${command}`);
     expect(whole).toContain(`\n  ${command}`);
     expect(await said(command, '-h')).toBe(own);
   }
+  expect(await said('events', 'check', '--help')).toContain('\n  events check FILE...');
   for (const line of whole.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
   expect(await said('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
@@ -114,7 +115,7 @@ test('every command prints its help, and the version can be printed', async () =
 test('a reader that exits early, as `head` does, causes no error message, but a full disk does', async () => {
   const events = join(folder, 'events.json');
   await writeFile(events, JSON.stringify(Array.from({ length: 5_000 }, () => ({ specversion: '1.0' }))));
-  const read = run('tools/cli/assent.js', {}, 'validate', events);
+  const read = run('tools/cli/assent.js', {}, 'events', 'check', events);
   read.child.stdout?.once('data', () => read.child.stdout?.destroy());
   expect([await read.ended, read.stderr]).toEqual([1, '']);
   if (!existsSync('/dev/full')) return;

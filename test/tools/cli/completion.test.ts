@@ -17,7 +17,7 @@ test('commands, subcommands, options and their values are completed from the tab
   expect(wordsOf('subscriptions', 'list', '--status', 're')).toEqual(['refused', 'retired']);
   expect(wordsOf('subscriptions', 'list', '--status', 'refused', '--sta')).toEqual([]);
   expect(wordsOf('subscriptions', 'create', '--type', 'a', '--typ')).toEqual(['--type']);
-  expect(wordsOf('validate', '--profile', 'n')).toEqual(['nl-gov']);
+  expect(wordsOf('events', 'check', '--profile', 'n')).toEqual(['nl-gov']);
   // A file, which the shell completes.
   expect(wordsOf('match', 'eve')).toEqual([]);
   expect(wordsOf('nothing', '')).toEqual([]);

@@ -182,7 +182,7 @@ test("a subscriber's webhook hears of its own subscriptions in order, and that o
     expect(own.about(own.subscription)).toEqual([]);
     for (const event of own.received) {
       const { body } = await tenant.sender
-        .post('/v1/events/validate')
+        .post('/v1/events/check')
         .set('Content-Type', 'application/cloudevents+json')
         .send(JSON.stringify(event));
       expect(body).toMatchObject({ valid: true });

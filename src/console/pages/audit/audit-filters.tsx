@@ -7,7 +7,7 @@ import { readsEveryTenant } from '../../app/session.js';
 import { auditTexts as texts } from '../../texts/audit.js';
 import { TextField } from '../../ui/form.js';
 
-export type AuditQuery = NonNullable<operations['getAudit']['parameters']['query']>;
+export type AuditQuery = NonNullable<operations['listAuditRecords']['parameters']['query']>;
 
 export const filterNames = ['since', 'until', 'action', 'actor', 'person', 'target', 'subscriber', 'tenant'] as const;
 type Name = (typeof filterNames)[number];

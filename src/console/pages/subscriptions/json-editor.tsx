@@ -119,9 +119,8 @@ export function JsonEditor({
   );
 }
 
-type FilterTest = Schemas['FilterTest'];
 /** A stored subscription, or what decides which events a new one gets. */
-export type Tested = Omit<FilterTest, 'event'>;
+export type Checked = Omit<Schemas['FilterCheck'], 'event'>;
 
 const typingPauseMs = 350;
 
@@ -138,7 +137,7 @@ function useSettled<T>(value: T): T {
 export interface FilterCheck {
   event: string;
   setEvent: (text: string) => void;
-  answer: Schemas['FilterTestAnswer'] | undefined;
+  answer: Schemas['FilterCheckResult'] | undefined;
   isChecking: boolean;
   problem: Problem | undefined;
   /** Faults of the members, by the registry; and of the event. */
@@ -146,12 +145,12 @@ export interface FilterCheck {
 }
 
 /** Asks the registry, whenever the user pauses, whether an event matches. So it also checks the members. */
-export function useFilterCheck(tested: Tested | undefined, first: { type?: string; source?: string }): FilterCheck {
+export function useFilterCheck(checked: Checked | undefined, first: { type?: string; source?: string }): FilterCheck {
   const [event, setEvent] = useState(() => JSON.stringify(sample(first), undefined, 2));
   const parsed = parse(event);
-  const body = useSettled(tested === undefined || 'fault' in parsed ? undefined : { ...tested, event: parsed.value });
+  const body = useSettled(checked === undefined || 'fault' in parsed ? undefined : { ...checked, event: parsed.value });
   const check = useResource(JSON.stringify(body) ?? '', async (signal) =>
-    body === undefined ? undefined : (await api.POST('/filters/test', { body, signal })).data,
+    body === undefined ? undefined : (await api.POST('/filters/check', { body, signal })).data,
   );
   const faults = 'fault' in parsed ? [parsed.fault] : (check.problem?.faults ?? []);
   return { event, setEvent, answer: check.data, isChecking: check.isLoading, problem: check.problem, faults };
@@ -172,14 +171,14 @@ function parse(text: string): { value: Record<string, unknown> } | { fault: Fiel
   return { fault: { pointer: '/event', rule: '', detail: t(texts.notJson(text.slice(0, 20))) } };
 }
 
-/** An event to try, and the answer. */
-export function FilterTester({ check, areMembersValid = true }: { check: FilterCheck; areMembersValid?: boolean }) {
+/** An event, and whether it matches. */
+export function FilterChecker({ check, areMembersValid = true }: { check: FilterCheck; areMembersValid?: boolean }) {
   const { event, setEvent, answer, isChecking, problem, faults } = check;
   const ofEvent = faults.filter(({ pointer }) => pointer.startsWith('/event'));
   const others = problem?.faults?.length ? undefined : problem;
   return (
-    <div class="tester">
-      <p>{t(texts.testHint)}</p>
+    <div class="checker">
+      <p>{t(texts.checkHint)}</p>
       <JsonEditor
         label={t(texts.event)}
         value={event}
@@ -203,7 +202,7 @@ export function FilterTester({ check, areMembersValid = true }: { check: FilterC
 /** Carries faults to fields. */
 export const noProblem: Problem = { type: 'about:blank', title: '', status: 400, detail: '', code: '', requestid: '' };
 
-function Answer({ of: { matched, pointer, detail } }: { of: Schemas['FilterTestAnswer'] }) {
+function Answer({ of: { matched, pointer, detail } }: { of: Schemas['FilterCheckResult'] }) {
   if (matched) return <span class="badge good">{t(texts.matches)}</span>;
   return (
     <>

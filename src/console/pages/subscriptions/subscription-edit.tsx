@@ -13,7 +13,7 @@ import {
   Form,
   missing,
 } from '../../ui/form.js';
-import { type FilterCheck, FilterTester, JsonEditor, noProblem, type Tested, useFilterCheck } from './json-editor.js';
+import { type FilterCheck, FilterChecker, JsonEditor, noProblem, type Checked, useFilterCheck } from './json-editor.js';
 import {
   draftChanges,
   type SubscriptionDraft,
@@ -37,19 +37,19 @@ export const isShownAtField = (pointer: string) =>
     pointer,
   );
 
-/** The members of a subscription, to register or to edit one, with a live test of what they match. */
+/** The members of a subscription, to register or to edit one, with a live check of what they match. */
 export function SubscriptionFields({
   draft,
   onInput,
   faults,
-  tested,
+  checked,
   origins,
   storedNow = {},
 }: {
   draft: SubscriptionDraft;
   onInput: (member: DraftMember, text: string) => void;
   faults: readonly FieldFault[];
-  tested: FilterCheck;
+  checked: FilterCheck;
   /** To choose from; undefined if they were not read, or not all of them. */
   origins: ReadonlyArray<Schemas['Origin']> | undefined;
   /** What the registry has now, for members that both the user and another one changed. */
@@ -118,9 +118,9 @@ export function SubscriptionFields({
         {field('subject', t(registerTexts.subject), t(registerTexts.subjectHint))}
         {json('filters', t(registerTexts.filters), t(registerTexts.filtersHint))}
         <details open={draft.filters !== ''}>
-          <summary>{t(registerTexts.test)}</summary>
-          <FilterTester
-            check={tested}
+          <summary>{t(registerTexts.check)}</summary>
+          <FilterChecker
+            check={checked}
             areMembersValid={!faults.some(({ pointer }) => pointer.startsWith('/filters'))}
           />
         </details>
@@ -180,8 +180,8 @@ export function useSubscriptionForm(
   refused: Problem | undefined,
 ) {
   const { members, faults: own } = readDraft(draft);
-  const { source, types, subject, filters } = members as Tested;
-  const wanted: Tested = {
+  const { source, types, subject, filters } = members as Checked;
+  const wanted: Checked = {
     ...(source && { source }),
     ...(types?.length && { types }),
     ...(subject && { subject }),
@@ -206,7 +206,7 @@ export function useSubscriptionForm(
     /** Faults that the page sees itself, and the one member that has to be there: with them there is nothing to send. */
     check: () => [...missing({ '/sink': [t(registerTexts.sink), draft.sink] }), ...own],
     faults,
-    tested: check,
+    checked: check,
     origins,
     setDraft,
     onInput: (member: DraftMember, text: string) => setDraft((before) => ({ ...before, [member]: text })),

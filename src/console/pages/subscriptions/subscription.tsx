@@ -6,7 +6,7 @@ import { type ApiSubscription, follow, type SubscriptionDetails, useSubscription
 import { useState } from 'preact/hooks';
 import { href } from '../../app/route.js';
 import { Loaded } from '../../ui/form.js';
-import { FilterTester, useFilterCheck } from './json-editor.js';
+import { FilterChecker, useFilterCheck } from './json-editor.js';
 import { Actions } from './subscription-actions.js';
 import { Deliveries, Timeline } from './subscription-timeline.js';
 import { storedDraft } from '../../app/draft.js';
@@ -154,7 +154,7 @@ export function OneSubscription({ id }: { id: string }) {
                 <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen={false} />
               )}
               <Facts subscription={subscription} />
-              {!isEditing && <StoredFilterTest subscription={subscription} />}
+              {!isEditing && <StoredFilterCheck subscription={subscription} />}
               <Deliveries id={id} origin={origin} sink={sink} />
             </>
           );
@@ -164,7 +164,7 @@ export function OneSubscription({ id }: { id: string }) {
   );
 }
 
-function StoredFilterTest({ subscription: { id, types, source } }: { subscription: ApiSubscription }) {
+function StoredFilterCheck({ subscription: { id, types, source } }: { subscription: ApiSubscription }) {
   const check = useFilterCheck(
     { subscription: id },
     { ...(types?.[0] && { type: types[0] }), ...(source && { source }) },
@@ -172,9 +172,9 @@ function StoredFilterTest({ subscription: { id, types, source } }: { subscriptio
   return (
     <details>
       <summary>
-        <h2 class="in-line">{t(registerTexts.test)}</h2>
+        <h2 class="in-line">{t(registerTexts.check)}</h2>
       </summary>
-      <FilterTester check={check} />
+      <FilterChecker check={check} />
     </details>
   );
 }

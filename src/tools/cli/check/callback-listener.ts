@@ -62,8 +62,8 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
       const [, handshake = ''] = /^\/v1\/callbacks\/([^/]+)$/.exec(url.pathname) ?? [];
       if (handshake === '') throw callbackUnknown();
       const key = url.searchParams.get('key') ?? '';
-      const { grantByGet, grantByPost } = callbackRoutes(memory.callbacks, publicUrl);
-      return (method === 'GET' ? grantByGet : grantByPost)({
+      const { decideCallbackByGet, decideCallback } = callbackRoutes(memory.callbacks, publicUrl);
+      return (method === 'GET' ? decideCallbackByGet : decideCallback)({
         path: { handshake },
         query: { key },
         header: request.headers as CallbackRequest['header'],

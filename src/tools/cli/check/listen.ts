@@ -11,7 +11,7 @@ import { explain, observed } from '../../../registry/handshake/explain.js';
 import type { HeaderLine } from '../../../consent/handshake.js';
 import { judge } from '../../../consent/judgement.js';
 import { formatRate, parseRate, type Rate } from '../../../consent/rate.js';
-import { breachLines, judgeMessage } from './validate-files.js';
+import { breachLines, judgeMessage } from './check-files.js';
 import { exchangeLines, visible } from '../printable.js';
 
 /**

@@ -13,7 +13,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     summary: 'Registers webhooks for events, and shows their status.',
     subcommands: {
       list: {
-        operation: 'getSubscriptions',
+        operation: 'listSubscriptions',
         columns: ['id', 'status', 'statusdetails.reason', 'origin', 'sink', 'subscriber'],
         affected: (change) =>
           isBlock(change)
@@ -24,15 +24,15 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
       },
       get: { operation: 'getSubscription' },
       create: { operation: 'createSubscription', sets: { protocol: 'HTTP' } },
-      update: { operation: 'patchSubscription' },
+      update: { operation: 'updateSubscription' },
       delete: { operation: 'deleteSubscription', done: ({ id }) => `Deleted subscription ${String(id)}.` },
       suspend: { operation: 'suspendSubscription' },
       resume: { operation: 'resumeSubscription' },
       handshakes: {
-        operation: 'getHandshakes',
+        operation: 'listSubscriptionHandshakes',
         columns: ['id', 'state', 'verdict', 'reason', 'attempts.length', 'createdat'],
       },
-      ask: { operation: 'startHandshake' },
+      ask: { operation: 'askWebhook' },
       wait: {
         operation: 'getSubscription',
         summary: 'Waits until the webhook has decided. Exit code 1 if the subscription is not active then.',
@@ -45,14 +45,14 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     summary: 'Registers systems that send events, and sets their policy.',
     subcommands: {
       list: {
-        operation: 'getOrigins',
+        operation: 'listOrigins',
         columns: ['name', 'description', 'isdefault', 'profile', 'requestedrate', 'grantseconds'],
         affected: ({ kind, origin }) =>
           kind.startsWith('origin.') && origin !== undefined ? { id: origin } : undefined,
       },
       get: { operation: 'getOrigin' },
       create: { operation: 'createOrigin' },
-      update: { operation: 'patchOrigin' },
+      update: { operation: 'updateOrigin' },
       delete: { operation: 'deleteOrigin', done: ({ name }) => `Deleted origin ${String(name)}.` },
     },
   },
@@ -60,7 +60,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     summary: 'Shows who may send where, records agreements, and revokes grants.',
     subcommands: {
       list: {
-        operation: 'getGrants',
+        operation: 'listGrants',
         columns: ['id', 'state', 'origin', 'sink', 'allowedrate', 'basis', 'expiresat'],
         affected: (change) =>
           isBlock(change) ? { query: {} } : change.kind.startsWith('grant.') ? sinkOf(change) : undefined,
@@ -75,7 +75,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     summary: 'Stops an origin, a sink, a subscriber or a tenant, and lifts that again.',
     subcommands: {
       list: {
-        operation: 'getBlocks',
+        operation: 'listBlocks',
         columns: ['id', 'kind', 'value', 'tenant', 'reason', 'expiresat'],
         affected: (change) => (isBlock(change) ? { query: {} } : undefined),
       },
@@ -91,13 +91,13 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     summary: 'Shows who changed what, and when.',
     subcommands: {
       list: {
-        operation: 'getAudit',
+        operation: 'listAuditRecords',
         columns: ['at', 'actor', 'action', 'target', 'detail.reason', 'reference'],
         affected: () => ({ query: {} }),
         newestFirst: true,
       },
       export: {
-        operation: 'getAudit',
+        operation: 'listAuditRecords',
         summary: 'Writes every entry that matches to standard output.',
         options: {
           format: { type: 'string', value: 'NAME', choices: ['jsonl', 'csv'], default: 'jsonl', help: 'Its form' },

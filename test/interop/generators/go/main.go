@@ -49,8 +49,8 @@ func main() {
 	check(err)
 	answer, err := matched.JSON200.AsMatchAnswer()
 	check(err)
-	live := assent.GetGrantsParamsState("live")
-	listed, err := registry.GetGrantsWithResponse(ctx, &assent.GetGrantsParams{State: &live})
+	live := assent.ListGrantsParamsState("live")
+	listed, err := registry.ListGrantsWithResponse(ctx, &assent.ListGrantsParams{State: &live})
 	check(err)
 
 	sinks, grants := [][]any{}, [][]any{}

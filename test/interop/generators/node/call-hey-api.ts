@@ -1,4 +1,4 @@
-import { getGrants, matchEvent } from './hey-api';
+import { listGrants, matchEvent } from './hey-api';
 import { client } from './hey-api/client.gen';
 
 declare const process: { env: Record<'REGISTRY' | 'TOKEN' | 'TYPE', string> };
@@ -8,7 +8,7 @@ client.setConfig({ baseUrl: REGISTRY, auth: () => TOKEN, throwOnError: true });
 async function call() {
   const event = { specversion: '1.0' as const, id: '1', source: 'urn:example:a', type: TYPE };
   const { data: matched } = await matchEvent({ body: event, throwOnError: true });
-  const { data: listed } = await getGrants({ query: { state: 'live' }, throwOnError: true });
+  const { data: listed } = await listGrants({ query: { state: 'live' }, throwOnError: true });
   if (!('sinks' in matched)) throw new Error('The answer is one to a batch.');
   const sinks = matched.sinks.map(({ sink, allowedrate, sinkcredential: held }) => {
     const rate: number | '*' = allowedrate;

@@ -2,16 +2,16 @@ import json
 import os
 
 from client import AuthenticatedClient
-from client.api.admins_grants import get_grants
+from client.api.admins_grants import list_grants
 from client.api.senders_matching import match_event
-from client.models import CloudEvent, CloudEventSpecversion, GetGrantsState, MatchAnswer, PlainCredential
+from client.models import CloudEvent, CloudEventSpecversion, ListGrantsState, MatchAnswer, PlainCredential
 
 registry = AuthenticatedClient(base_url=os.environ["REGISTRY"], token=os.environ["TOKEN"])
 event = CloudEvent(
     specversion=CloudEventSpecversion.VALUE_0, id="1", source="urn:example:a", type_=os.environ["TYPE"]
 )
 matched = match_event.sync(client=registry, body=event)
-listed = get_grants.sync(client=registry, state=GetGrantsState.LIVE)
+listed = list_grants.sync(client=registry, state=ListGrantsState.LIVE)
 assert isinstance(matched, MatchAnswer) and isinstance(listed, list), (matched, listed)
 
 

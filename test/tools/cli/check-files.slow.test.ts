@@ -4,14 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { validateFiles } from '../../../src/tools/cli/check/validate-files.js';
+import { checkFiles } from '../../../src/tools/cli/check/check-files.js';
 
 const program = fileURLToPath(new URL('../../../dist/tools/cli/assent.js', import.meta.url));
 const event = { specversion: '1.0', id: '1', source: 'urn:example:a', type: 'com.example.thing.created' };
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'assent-validate-test-'));
+  folder = await mkdtemp(join(tmpdir(), 'assent-check-test-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -27,7 +27,7 @@ test('an event and a batch are told apart, whatever stands before them', async (
     'batch.json',
     `\ufeff${' \n'.repeat(1_000)}${JSON.stringify([event, { ...event, id: '' }])}`,
   );
-  const { lines, faults, warnings } = await validateFiles([single, batch], 'cloudevents');
+  const { lines, faults, warnings } = await checkFiles([single, batch], 'cloudevents');
   expect(lines).toEqual([
     `${single}: valid`,
     `${batch}: not valid`,
@@ -38,14 +38,14 @@ test('an event and a batch are told apart, whatever stands before them', async (
 
 test('a batch is held against what the profile says of batches', async () => {
   const batch = await write('large.json', JSON.stringify(Array(101).fill(event)));
-  const { lines } = await validateFiles([batch], 'intg-std-015');
+  const { lines } = await checkFiles([batch], 'intg-std-015');
   expect(lines).toContainEqual(expect.stringMatching(/^ {2}warning {2}\/ {2}intg-std-015.batch_count: /));
 });
 
 test('what stands in a file steers no terminal and writes no line of its own', async () => {
   const file = await write('names.json', JSON.stringify({ ...event, 'a\u001b[2J\nother.json: valid\u202e é': 1 }));
   const missing = join(folder, 'no\nfile');
-  expect(await validateFiles([file, missing], 'cloudevents')).toMatchObject({
+  expect(await checkFiles([file, missing], 'cloudevents')).toMatchObject({
     lines: [
       `${file}: not valid`,
       expect.stringContaining(' /a\\u{1b}[2J\\u{a}other.json: valid\\u{202e} é  cloudevents.attribute_name: '),
@@ -56,14 +56,15 @@ test('what stands in a file steers no terminal and writes no line of its own', a
 
 test('there is no batch too large for it', async () => {
   const batch = await write('huge.json', JSON.stringify(Array(200_000).fill({ ...event, source: 'a' })));
-  expect(await validateFiles([batch], 'cloudevents')).toMatchObject({ faults: 0, warnings: 200_000 });
+  expect(await checkFiles([batch], 'cloudevents')).toMatchObject({ faults: 0, warnings: 200_000 });
 });
 
 test('the command exits with 0 for what is valid, 1 for what is not, and 2 for what it cannot read', async () => {
   const valid = await write('valid.json', JSON.stringify(event));
   const invalid = await write('invalid.json', '{}');
   const nothing = join(folder, 'nothing.json');
-  const run = (...args: string[]) => spawnSync(process.execPath, [program, 'validate', ...args], { encoding: 'utf8' });
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [program, 'events', 'check', ...args], { encoding: 'utf8' });
   expect(run(valid)).toMatchObject({ status: 0, stdout: `${valid}: valid\n`, stderr: '' });
   expect(run(valid, invalid)).toMatchObject({ status: 1, stdout: expect.stringContaining(`${invalid}: not valid\n`) });
   expect(run(valid, '--profile', 'belgif').status).toBe(1);
@@ -72,7 +73,7 @@ test('the command exits with 0 for what is valid, 1 for what is not, and 2 for w
     stdout: expect.stringMatching(/invalid\.json: not valid\n[^]*valid\.json: valid\n$/),
     stderr: `${nothing} cannot be read: ENOENT.\n`,
   });
-  const piped = spawnSync(process.execPath, [program, 'validate', '-'], { encoding: 'utf8', input: '[]' });
+  const piped = spawnSync(process.execPath, [program, 'events', 'check', '-'], { encoding: 'utf8', input: '[]' });
   expect(piped).toMatchObject({ status: 0, stdout: '-: valid\n' });
   for (const args of [[], [valid, '--profile', 'none'], [valid, '--strict']]) expect(run(...args).status).toBe(2);
 });

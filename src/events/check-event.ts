@@ -43,7 +43,7 @@ const checks: Readonly<Record<Profile, readonly Checked[]>> = {
  * Judges an event by the rules of a profile. The MUSTs of CloudEvents itself are not looked at again: the reader has
  * held them. `of` narrows it to the rules that look at one attribute only.
  */
-function validateEvent(profile: Profile, event: EventParts, of?: JudgedAlone): Breaches {
+function checkEvent(profile: Profile, event: EventParts, of?: JudgedAlone): Breaches {
   const breaches: Breaches = { faults: [], warnings: [] };
   for (const { rule, check } of checks[profile]) {
     if (of !== undefined && rule.of !== of) continue;
@@ -57,16 +57,16 @@ function validateEvent(profile: Profile, event: EventParts, of?: JudgedAlone): B
 
 /** All breaches of what was read: what the reader found, and what the profile says of all that could be read. */
 export function judgeEvent(profile: Profile, read: ReadEvent): Breaches {
-  if ('event' in read) return validateEvent(profile, read.event);
+  if ('event' in read) return checkEvent(profile, read.event);
   if (!read.parts) return { faults: read.faults, warnings: [] };
-  const { faults, warnings } = validateEvent(profile, read.parts);
+  const { faults, warnings } = checkEvent(profile, read.parts);
   // The first that the profile finds has a place, whatever the reader found.
   const own = faults.slice(0, Math.max(1, limits.faults - read.faults.length));
   return { faults: [...read.faults.slice(0, limits.faults - own.length), ...own], warnings };
 }
 
 /** Judges a batch as a whole; `bytes` is the size of its body. */
-export function validateBatch(profile: Profile, batch: { count: number; bytes: number }): Breaches {
+export function checkBatch(profile: Profile, batch: { count: number; bytes: number }): Breaches {
   const breaches: Breaches = { faults: [], warnings: [] };
   for (const rule of batchRules) {
     if (rule.profile !== profile || !rule.isBroken(batch)) continue;
@@ -101,7 +101,7 @@ function judgeAttribute(into: Breaches, profile: Profile, of: JudgedAlone, value
   add(into.faults, draft.faults, pointer);
   // Of an event with this attribute alone, the rules that look at nothing else are the ones that count.
   const read = finishDraft(draft, 0);
-  const { faults, warnings } = validateEvent(profile, 'event' in read ? read.event : (read.parts as EventParts), of);
+  const { faults, warnings } = checkEvent(profile, 'event' in read ? read.event : (read.parts as EventParts), of);
   add(into.faults, faults, pointer);
   add(into.warnings, warnings, pointer);
 }

@@ -2,7 +2,7 @@ import type { Fault } from '../../../base/errors.js';
 import type { Mode } from '../../../events/cloud-event.js';
 import type { ReadEvent } from '../../../events/draft.js';
 import { type EventRequest, type MessageLimits, readEvents } from '../../../events/read-events.js';
-import { judgeEvent, validateBatch } from '../../../events/validate-event.js';
+import { judgeEvent, checkBatch } from '../../../events/check-event.js';
 import type { Profile } from '../../../consent/origin.js';
 import { visible } from '../printable.js';
 import { readFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ export function judgeMessage(request: EventRequest, profile: Profile, max?: Mess
   }
   const { mode, events, bytes } = message;
   const judged = [
-    ...(mode === 'batched' ? [validateBatch(profile, { count: events.length, bytes })] : []),
+    ...(mode === 'batched' ? [checkBatch(profile, { count: events.length, bytes })] : []),
     ...events.map((event) => judgeEvent(profile, event)),
   ];
   return {
@@ -45,7 +45,7 @@ export function breachLines({ faults, warnings }: Pick<JudgedMessage, 'faults' |
   ];
 }
 
-export interface ValidationReport {
+export interface FilesReport {
   /** Lines for people. */
   lines: string[];
   /** MUSTs that were broken, and files that are no events. */
@@ -56,8 +56,8 @@ export interface ValidationReport {
 }
 
 /** Checks files against a profile. Each is an event or a batch in the JSON format of CloudEvents; `-` is standard input. */
-export async function validateFiles(files: readonly string[], profile: Profile): Promise<ValidationReport> {
-  const report: ValidationReport = { lines: [], faults: 0, warnings: 0, unreadable: [] };
+export async function checkFiles(files: readonly string[], profile: Profile): Promise<FilesReport> {
+  const report: FilesReport = { lines: [], faults: 0, warnings: 0, unreadable: [] };
   for (const file of files) {
     const body = await read(file);
     if (typeof body === 'string') {
