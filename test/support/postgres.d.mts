@@ -6,7 +6,9 @@ export interface PostgresServer {
   process: ChildProcess;
   /** Ends immediately and without a checkpoint. */
   crash(): Promise<void>;
-  /** Starts again after a crash, with the same data on the same port. */
+  /** Ends in good order: a checkpoint is its last record, and its standbys get all of it. */
+  shutDown(): Promise<void>;
+  /** Starts again after that, with the same data on the same port. */
   restart(): Promise<void>;
   /** Freezes all its processes until the thaw: connections stay open without responses. Linux only. */
   freeze(): void;

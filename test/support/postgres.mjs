@@ -58,8 +58,8 @@ export async function startPostgres(settings = quick, files = {}) {
       return standby;
     },
     async stop() {
-      for (const standby of standbys) await standby.end('SIGINT');
-      await primary.end('SIGINT');
+      for (const standby of standbys) await standby.shutDown();
+      await primary.shutDown();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -118,9 +118,9 @@ async function startServer({ folder, run, data, settings }) {
   return {
     url,
     process: server,
-    end,
     // Immediately and without a checkpoint, like a crash. The next start recovers what was committed.
     crash: () => end('SIGQUIT'),
+    shutDown: () => end('SIGINT'),
     async restart() {
       server = launch();
       await untilReady(url, server);
