@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -28,6 +29,8 @@ type object = map[string]any
 const (
 	attempts = 5
 	deadline = 10 * time.Second
+	// A busy sender asks for as many requests as it can send in two seconds. The registry gives what the rate allows.
+	leaseRequests = 50
 )
 
 var (
@@ -93,49 +96,126 @@ func checkAddress(_, place string, _ syscall.RawConn) error {
 	return nil
 }
 
-// call posts to the registry, and reads the JSON of the response into answer.
-func call(path string, body any, contentType string, answer any) (int, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return 0, err
+var errRefused = errors.New("the registry refuses the token")
+
+// call sends a request to the registry, and reads the JSON of the response into found. It waits while the registry is away.
+func call(method, path string, body any, contentType string, found any) (int, error) {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return 0, err
+		}
 	}
-	request, err := http.NewRequest("POST", registry+"/v1"+path, bytes.NewReader(text))
+	key := fmt.Sprintf("%x", randomBytes())
+	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
+		status, response, err := once(method, path, text, contentType, key)
+		var problem struct{ Code, Detail string }
+		if err == nil && status >= 400 {
+			// That of a proxy is no JSON.
+			_ = json.Unmarshal(response, &problem)
+		}
+		switch {
+		case status == 401 || status == 403 && problem.Code != "not_permitted":
+			return status, fmt.Errorf("%w: %d %s", errRefused, status, problem.Detail)
+		case err == nil && status < 500 && status != 429:
+			return status, json.Unmarshal(response, found)
+		case err != nil:
+			problem.Detail = err.Error()
+		}
+		fmt.Fprintf(os.Stderr, "%s: %d %s Trying again in %v.\n", path, status, problem.Detail, pause)
+		time.Sleep(pause)
+	}
+}
+
+func once(method, path string, body []byte, contentType, key string) (int, []byte, error) {
+	request, err := http.NewRequest(method, registry+"/v1"+path, bytes.NewReader(body))
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Content-Type", contentType)
+	if body != nil {
+		request.Header.Set("Content-Type", contentType)
+	}
+	if path == "/deliveries/outcomes" {
+		// A report that is repeated counts once.
+		request.Header.Set("Idempotency-Key", key)
+	}
 	response, err := toRegistry.Do(request)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer response.Body.Close()
-	return response.StatusCode, json.NewDecoder(response.Body).Decode(answer)
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, text, err
+}
+
+type pair struct{ origin, sink string }
+
+// leases has what may be sent now: how many requests are left, and until when.
+var leases = map[pair]lease{}
+
+type lease struct {
+	id   string
+	left int
+	end  time.Time
 }
 
 // permit waits until one request may be sent. It returns the reason if none may.
-func permit(origin, sink string) string {
+func permit(to pair) (string, error) {
 	for {
-		var answer struct {
-			Requests   int
-			Unlimited  bool
-			HeldUntil  string
-			RetryAfter float64
-			Faults     []struct{ Rule string }
+		held := leases[to]
+		if held.left > 0 && time.Now().Before(held.end) {
+			held.left--
+			leases[to] = held
+			return "", nil
 		}
-		question := object{"origin": origin, "sink": sink, "instance": instance, "requests": 1}
-		status, err := call("/leases", question, "application/json", &answer)
+		delete(leases, to)
+		wanted := object{"origin": to.origin, "sink": to.sink, "instance": instance, "requests": leaseRequests}
+		if held.id != "" {
+			wanted["returns"] = []object{{"lease": held.id, "unused": held.left}}
+		}
+		var found struct {
+			Requests            int
+			Lease, Code         string
+			Seconds, RetryAfter float64
+			Faults              []struct{ Rule string }
+		}
+		askedAt := time.Now()
+		status, err := call("POST", "/leases", wanted, "application/json", &found)
 		switch {
-		case status == 403 && len(answer.Faults) > 0:
-			return answer.Faults[0].Rule
-		case err != nil || status >= 400 || answer.HeldUntil != "":
-			time.Sleep(time.Second)
-		case answer.Unlimited || answer.Requests > 0:
-			return ""
+		case err != nil:
+			return "", err
+		case len(found.Faults) > 0:
+			return found.Faults[0].Rule, nil
+		case status >= 400:
+			return found.Code, nil
+		case found.Requests > 0:
+			if found.Lease == "" {
+				// Without a limit. Asking again shows a hold, or the end of the grant.
+				found.Seconds = 2
+			}
+			leases[to] = lease{found.Lease, found.Requests, askedAt.Add(seconds(found.Seconds))}
 		default:
-			time.Sleep(time.Duration(answer.RetryAfter * float64(time.Second)))
+			// An admin can end a hold earlier.
+			time.Sleep(min(seconds(found.RetryAfter), 10*time.Second))
 		}
 	}
+}
+
+func seconds(count float64) time.Duration {
+	return time.Duration(count * float64(time.Second))
+}
+
+// giveBack ends a lease: nothing more is sent with it.
+func giveBack(to pair) error {
+	held := leases[to]
+	delete(leases, to)
+	if held.id == "" || held.left == 0 {
+		return nil
+	}
+	_, err := call("DELETE", fmt.Sprintf("/leases/%s?unused=%d", held.id, held.left), nil, "", &object{})
+	return err
 }
 
 type credential struct {
@@ -230,10 +310,10 @@ func bodyOf(data, encoded json.RawMessage, mediaType string) []byte {
 	return data
 }
 
-func deliver(event map[string]json.RawMessage, line []byte, origin string, to matchedSink) string {
+func deliver(event map[string]json.RawMessage, line []byte, origin string, to matchedSink) (string, error) {
 	shown := to.SinkCredential
 	if to.HasCredential && shown == nil {
-		return "withheld: the token lacks the scope assent:credentials"
+		return "withheld: the token lacks the scope assent:credentials", nil
 	}
 	for attempt := 1; ; attempt++ {
 		header := http.Header{}
@@ -245,12 +325,12 @@ func deliver(event map[string]json.RawMessage, line []byte, origin string, to ma
 		if shown != nil {
 			value, ok := shown.authorization()
 			if !ok {
-				return "withheld: the credential cannot be applied"
+				return "withheld: the credential cannot be applied", nil
 			}
 			header.Set("Authorization", value)
 		}
-		if reason := permit(origin, to.Sink); reason != "" {
-			return "denied: " + reason
+		if reason, err := permit(pair{origin, to.Sink}); err != nil || reason != "" {
+			return "denied: " + reason, err
 		}
 		status, retryAfter, err := post(to.Sink, header, body)
 		outcome := object{"origin": origin, "sink": to.Sink, "status": status}
@@ -260,21 +340,26 @@ func deliver(event map[string]json.RawMessage, line []byte, origin string, to ma
 		if retryAfter != "" {
 			outcome["retryafter"] = retryAfter[:min(len(retryAfter), 100)]
 		}
-		if _, reportErr := call("/deliveries/outcomes", []object{outcome}, "application/json", &[]object{}); reportErr != nil {
-			fmt.Fprintln(os.Stderr, reportErr)
+		if _, lost := call("POST", "/deliveries/outcomes", []object{outcome}, "application/json", &[]object{}); lost != nil {
+			fmt.Fprintln(os.Stderr, "not reported:", lost)
+		}
+		if err != nil || status >= 300 {
+			if err := giveBack(pair{origin, to.Sink}); err != nil {
+				return "", err
+			}
 		}
 		switch {
 		case errors.Is(err, errBlocked):
-			return "blocked: " + err.Error()
+			return "blocked: " + err.Error(), nil
 		case status == 401 && to.PreviousCredential != nil:
 			shown, to.PreviousCredential = &to.PreviousCredential.SinkCredential, nil
 			continue
 		case err == nil && status < 300:
-			return "delivered"
+			return "delivered", nil
 		case err == nil && status < 500 && status != 429:
-			return fmt.Sprintf("refused with %d", status)
+			return fmt.Sprintf("refused with %d", status), nil
 		case attempt >= attempts:
-			return fmt.Sprintf("given up after %v", outcome["status"])
+			return fmt.Sprintf("given up after %v", outcome["status"]), nil
 		case status != 429:
 			// After a 429 the registry knows how long to wait, and the next lease says so.
 			time.Sleep(time.Second << (attempt - 1))
@@ -296,7 +381,13 @@ func post(sink string, header http.Header, body []byte) (int, string, error) {
 }
 
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
+	if err := sendAll(bufio.NewScanner(os.Stdin)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func sendAll(lines *bufio.Scanner) error {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		line := bytes.Clone(lines.Bytes())
@@ -308,17 +399,30 @@ func main() {
 		err := json.Unmarshal(line, &event)
 		status := 0
 		if err == nil {
-			status, err = call("/match", json.RawMessage(line), "application/cloudevents+json", &match)
+			status, err = call("POST", "/match", json.RawMessage(line), "application/cloudevents+json", &match)
+		}
+		if errors.Is(err, errRefused) {
+			return err
 		}
 		if err != nil || status != 200 {
 			fmt.Fprintln(os.Stderr, status, match.Detail, err)
 			continue
 		}
 		for _, to := range match.Sinks {
-			fmt.Println(to.Sink, deliver(event, line, match.Origin, to))
+			outcome, err := deliver(event, line, match.Origin, to)
+			if err != nil {
+				return err
+			}
+			fmt.Println(to.Sink, outcome)
 		}
 		for _, to := range match.Withheld {
 			fmt.Println(to.Sink, "withheld: the registry cannot read the credential")
 		}
 	}
+	for to := range leases {
+		if err := giveBack(to); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
 }

@@ -26,37 +26,89 @@ ALLOWED = [ipaddress.ip_network(n) for n in os.environ.get("ALLOWED_NETWORKS", "
 INSTANCE = f"python-{uuid.uuid4()}"
 ATTEMPTS = 5
 DEADLINE_SECONDS = 10
+# A busy sender asks for as many requests as it can send in two seconds. The registry gives what the rate allows.
+LEASE_REQUESTS = 50
 TLS = ssl.create_default_context()
 TLS.minimum_version = ssl.TLSVersion.TLSv1_2
 
 
-def call(path, body, content_type="application/json"):
-    """POST to the registry. Returns the status and the JSON of the response."""
-    request = urllib.request.Request(f"{REGISTRY}/v1{path}", json.dumps(body).encode(), method="POST")
-    request.add_header("Authorization", f"Bearer {TOKEN}")
-    request.add_header("Content-Type", content_type)
+class Refused(Exception):
+    """The registry accepts no request with this token."""
+
+
+def call(path, body=None, content_type="application/json", method="POST", key=None):
+    """A request to the registry. Returns the status and the JSON of the response; waits while the registry is away."""
+    pause = 1
+    while True:
+        request = urllib.request.Request(f"{REGISTRY}/v1{path}", method=method)
+        request.add_header("Authorization", f"Bearer {TOKEN}")
+        if body is not None:
+            request.data = json.dumps(body).encode()
+            request.add_header("Content-Type", content_type)
+        if key is not None:
+            request.add_header("Idempotency-Key", key)
+        try:
+            with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as response:
+                return response.status, json.load(response)
+        except urllib.error.HTTPError as problem:
+            status, found = problem.code, json_of(problem)
+        except (OSError, http.client.HTTPException) as error:
+            status, found = None, {"detail": str(error)}
+        detail = found.get("detail", status)
+        if status == 401 or (status == 403 and found.get("code") != "not_permitted"):
+            raise Refused(f"the registry refuses the token: {detail}")
+        if status is not None and status < 500 and status != 429:
+            return status, found
+        print(f"{path}: {detail}. Trying again in {pause} s.", file=sys.stderr)
+        time.sleep(pause)
+        pause = min(2 * pause, 30)
+
+
+def json_of(problem):
     try:
-        with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as response:
-            return response.status, json.load(response)
-    except urllib.error.HTTPError as refusal:
-        return refusal.code, json.load(refusal)
+        return json.load(problem)
+    except ValueError:
+        return {}  # It is from a proxy.
+
+
+# What may be sent now, for each origin and sink: the id of the lease, how many requests are left, and its end.
+LEASES = {}
 
 
 def permit(origin, sink):
     """Waits until one request may be sent. Returns None then, or the reason why none may."""
     while True:
-        question = {"origin": origin, "sink": sink, "instance": INSTANCE, "requests": 1}
-        status, answer = call("/leases", question)
-        if status == 403:
-            return answer["faults"][0]["rule"]
-        if status >= 400:
-            time.sleep(1)
-        elif "helduntil" in answer:
-            time.sleep(1)
-        elif answer.get("unlimited") or answer["requests"] > 0:
+        lease, left, end = LEASES.get((origin, sink), (None, 0, 0))
+        if left > 0 and time.monotonic() < end:
+            LEASES[origin, sink] = lease, left - 1, end
             return None
+        wanted = {"origin": origin, "sink": sink, "instance": INSTANCE, "requests": LEASE_REQUESTS}
+        if lease is not None:
+            wanted["returns"] = [{"lease": lease, "unused": left}]
+        LEASES.pop((origin, sink), None)
+        asked_at = time.monotonic()
+        status, found = call("/leases", wanted)
+        if status >= 400:
+            return found["faults"][0]["rule"] if found.get("faults") else found.get("code", status)
+        if found["requests"] > 0:
+            LEASES[origin, sink] = found.get("lease"), found["requests"], asked_at + found.get("seconds", 2)
         else:
-            time.sleep(answer.get("retryafter", 1))
+            # An admin can end a hold earlier.
+            time.sleep(min(found.get("retryafter", 1), 10))
+
+
+def give_back(origin, sink):
+    """Nothing more is sent with this lease."""
+    lease, left, _ = LEASES.pop((origin, sink), (None, 0, 0))
+    if lease is not None and left > 0:
+        call(f"/leases/{urllib.parse.quote(lease)}?unused={left}", method="DELETE")
+
+
+def report(outcome):
+    try:
+        call("/deliveries/outcomes", [outcome], key=str(uuid.uuid4()))
+    except Refused as why:
+        print(f"not reported: {why}", file=sys.stderr)
 
 
 def authorization(credential):
@@ -181,8 +233,10 @@ def deliver(event, origin, to):
             outcome = {"origin": origin, "sink": sink, "status": status}
             if retry_after is not None:
                 outcome["retryafter"] = retry_after[:100]
-            call("/deliveries/outcomes", [outcome])
+            report(outcome)
         attempt += 1
+        if status == "error" or status >= 300:
+            give_back(origin, sink)
         if status == 401 and previous is not None:
             credential, previous = previous["sinkcredential"], None
             continue
@@ -206,6 +260,11 @@ def main():
             print(to["sink"], deliver(event, match["origin"], to), flush=True)
         for to in match.get("withheld", []):
             print(to["sink"], "withheld: the registry cannot read the credential", flush=True)
+    for origin, sink in list(LEASES):
+        give_back(origin, sink)
 
 
-main()
+try:
+    main()
+except Refused as why:
+    sys.exit(str(why))

@@ -13,7 +13,7 @@ export type Write = (text: string) => Promise<void>;
 const limits = { memory: 4_194_304, disk: 4_294_967_296 };
 const pieceBytes = 262_144;
 /** How long the database may be read: during this time Postgres keeps all deleted rows. */
-const readingMs = 120_000;
+export const readingMs = 120_000;
 
 /**
  * Everything of a scope as of one moment: a line of JSON for each state, and a last line with the cursor to continue

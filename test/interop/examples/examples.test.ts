@@ -3,8 +3,9 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { request } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,6 +47,7 @@ let folder: string;
 /** Where the examples listen here. */
 let ports: { express: number; front: number; webhook: number };
 const running: ChildProcess[] = [];
+const relays: Server[] = [];
 
 beforeAll(async () => {
   ports = { express: await freePort(), front: await freePort(), webhook: await freePort() };
@@ -61,6 +63,10 @@ beforeAll(async () => {
   await writeFile(join(folder, 'key.pem'), registry.receiver.certificate.key);
 });
 afterEach(async () => {
+  for (const relay of relays.splice(0)) {
+    relay.closeAllConnections();
+    relay.close();
+  }
   for (const child of running.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
     process.kill(-(child.pid ?? 0), 'SIGTERM');
@@ -155,6 +161,30 @@ function start(example: string, text: string, env: Record<string, string>) {
     stream.setEncoding('utf8').on('data', (line: string) => (program.output += line));
   }
   return program;
+}
+
+/** Passes requests on to the registry and keeps their lines, until a request is to be refused as with an expired token. */
+async function startRelay(isExpired: (line: string) => boolean = () => false) {
+  const lines: string[] = [];
+  const relay = createServer(async (incoming, response) => {
+    const { method = '', url = '', headers } = incoming;
+    let body = '';
+    for await (const chunk of incoming.setEncoding('utf8')) body += chunk;
+    lines.push(`${method} ${url.split('/').slice(0, 3).join('/')}${/\?.*/.exec(url)?.[0] ?? ''}`);
+    if (isExpired(lines.at(-1) ?? '')) {
+      response.writeHead(401, { 'Content-Type': 'application/problem+json' });
+      return response.end('{"status":401,"code":"token_invalid","detail":"The token has expired."}');
+    }
+    const sent = ['authorization', 'content-type', 'idempotency-key'].flatMap((name): Array<[string, string]> => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    });
+    const answer = await fetch(`${registry.url}${url}`, { method, headers: sent, ...(body === '' ? {} : { body }) });
+    response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
+  });
+  relays.push(relay.listen(0, '127.0.0.1'));
+  await once(relay, 'listening');
+  return { url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`, lines };
 }
 
 interface Language {
@@ -372,6 +402,32 @@ for (const language of languages) {
       expect(await countsOf(tired.id)).toEqual({ delivered: 1, throttled: 1 });
       expect(await countsOf(gone.id)).toEqual({ gone: 1 });
     });
+
+    test('leases for many requests at once, and returns what it has not sent', async () => {
+      const { received } = await newWebhook(`/${language.name}-many`, `${language.name}.many`, { rate: '600' });
+      const relay = await startRelay();
+      const events = Array.from({ length: 5 }, () => event('many'));
+      const { code, complaints } = await send(language, events, { REGISTRY: relay.url });
+      expect({ code, complaints }).toEqual({ code: 0, complaints: '' });
+      expect(received).toHaveLength(5);
+      const countOf = (line: RegExp) => relay.lines.filter((each) => line.test(each)).length;
+      expect(countOf(/^POST \/v1\/match/)).toBe(5);
+      // One, or more if the five deliveries took longer than the two seconds of a lease.
+      expect(countOf(/^POST \/v1\/leases/)).toBeLessThan(5);
+      expect(countOf(/^DELETE \/v1\/leases\?unused=\d+$/)).toBe(1);
+    });
+
+    test.each(['POST /v1/match', 'POST /v1/leases'])(
+      'stops with a line when %s returns that the token has expired',
+      async (expired) => {
+        const kind = expired.slice('POST /v1/'.length);
+        const { received } = await webhookFor(kind);
+        const { url } = await startRelay((line) => line === expired);
+        const { code, output, complaints } = await send(language, [event(kind), event(kind)], { REGISTRY: url });
+        expect({ code, output, received }).toEqual({ code: 1, output: '', received: [] });
+        expect(complaints).toMatch(/^the registry refuses the token: .*The token has expired\.\n$/);
+      },
+    );
 
     test('does not reach into its own network, and sends nothing without the credential', async () => {
       const inside = await webhookFor('inside');
