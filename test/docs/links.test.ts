@@ -71,7 +71,7 @@ test.each([
     'answering-the-handshake-in-your-framework',
   ],
   ['why a webhook is pending', 'docs/consumers/subscribe.md', 'why-is-it-not-active'],
-  ['how to stop an origin', 'docs/admins/guide.md', 'stop-an-origin'],
+  ['how to stop an origin', 'docs/admins/incident.md', 'stop-deliveries-in-an-incident'],
   ['how to back up', 'docs/operate/backup.md', ''],
   ['what a verdict means', 'docs/reference/verdicts.md', ''],
   ['how to run three processes', 'docs/operate/scaling.md', ''],
