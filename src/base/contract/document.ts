@@ -13,6 +13,8 @@ export interface OpenApiDocument {
   info: { version: string; description?: string; contact: { name: string } };
   servers: ReadonlyArray<{ url: string }>;
   tags: readonly TagObject[];
+  /** By the role of the reader. */
+  'x-tagGroups': ReadonlyArray<{ name: string; tags: readonly string[] }>;
   paths: Readonly<Record<string, PathItem>>;
   /** What others send, to the webhooks of the readers. */
   webhooks?: Readonly<Record<string, PathItem>>;
@@ -25,7 +27,6 @@ export interface OpenApiDocument {
 export interface TagObject {
   name: string;
   description?: string;
-  'x-role'?: string;
 }
 
 export type PathItem = Readonly<Partial<Record<Method | 'options', OperationObject>>> & {
@@ -45,6 +46,8 @@ export interface OperationObject {
   parameters?: ReadonlyArray<ParameterObject | ReferenceObject>;
   requestBody?: { description?: string; required?: boolean; content: Readonly<Record<string, MediaType>> };
   responses: Readonly<Record<string, ResponseObject | ReferenceObject>>;
+  /** Who it is for, and so how long it keeps its form. */
+  'x-tier'?: 'core' | 'gateways' | 'console';
   'x-addition'?: boolean;
   'x-body-limit'?: number;
   'x-safe'?: boolean;

@@ -48,7 +48,9 @@ function notesOf(operation: DocumentedOperation): string[] {
   if (operation.path === yourWebhook) return ['Your webhook receives this.'];
   const scopes = operation.security?.flatMap((each) => Object.values(each).flat()) ?? [];
   const limit = operation['x-body-limit'];
+  const tier = operation['x-tier'];
   return [
+    ...(tier === undefined ? [] : [`Tier: <a href="guides/versioning#tiers">${tier}</a>.`]),
     scopes.length === 0
       ? 'Needs no token.'
       : `Scope: ${scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(' or ')}.`,

@@ -9,26 +9,25 @@ import {
 import { operationMarkup, responseMarkup, titleOf, yourWebhook, type DocumentedOperation } from './operation.js';
 import { membersMarkup, typeMarkup, type Markdown } from './schema.js';
 
-/** Who reads a part of the reference; `x-role` of its tags says which part that is. */
-const roles: Readonly<Record<string, { name: string; lead: string; guides: string }>> = {
-  consumer: {
-    name: 'Consumers',
+/** The parts of the reference by their name in `x-tagGroups`: the folder of their guides, and the id that pages link to. */
+const roles: Readonly<Record<string, { id: string; lead: string; guides: string }>> = {
+  Consumers: {
+    id: 'consumer',
     lead: 'You receive events. You register subscriptions for your webhook.',
     guides: 'consumers',
   },
-  'webhook-owner': {
-    name: 'Webhook owners',
+  'Webhook owners': {
+    id: 'webhook-owner',
     lead: 'You run a webhook. You decide which origin may send to it.',
     guides: 'consumers',
   },
-  sender: {
-    name: 'Senders',
+  Senders: {
+    id: 'sender',
     lead: 'You deliver events. Ask first where they go, and how fast you may send.',
     guides: 'senders',
   },
-  admin: { name: 'Admins', lead: 'You manage the origins and grants of a tenant.', guides: 'admins' },
+  Admins: { id: 'admin', lead: 'You manage the origins and grants of a tenant.', guides: 'admins' },
 };
-const otherRole = { name: 'More operations', lead: '', guides: '' };
 
 /**
  * The API reference as `build.mjs` keeps it: all that comes from the contract. The two parts stand in the frame of the
@@ -84,19 +83,17 @@ interface Group {
   tags: Array<TagObject & { operations: DocumentedOperation[] }>;
 }
 
-/** In the order of the tags. A tag without operations is left out. */
+/** In the order of the contract. A tag without operations is left out, and so is a group without tags. */
 function groupsOf(document: OpenApiDocument): Group[] {
   const operations = operationsOf(document);
-  const groups = new Map<string, Group>();
-  for (const tag of document.tags) {
-    const own = operations.filter(({ tags = [] }) => tags[0] === tag.name);
-    if (own.length === 0) continue;
-    const id = tag['x-role'] ?? 'others';
-    const group = groups.get(id) ?? { id, ...(roles[id] ?? otherRole), tags: [] };
-    group.tags.push({ ...tag, operations: own });
-    groups.set(id, group);
-  }
-  return [...groups.values()];
+  return document['x-tagGroups'].flatMap(({ name, tags: named }) => {
+    const tags = document.tags.flatMap((tag) => {
+      const own = operations.filter(({ tags: [first] = [] }) => first === tag.name);
+      return own.length === 0 || !named.includes(tag.name) ? [] : [{ ...tag, operations: own }];
+    });
+    const role = roles[name] ?? { id: slug(name), lead: '', guides: '' };
+    return tags.length === 0 ? [] : [{ name, ...role, tags }];
+  });
 }
 
 function operationsOf(document: OpenApiDocument): DocumentedOperation[] {
@@ -120,7 +117,7 @@ function navigationOf({ id, name, tags }: Group): string {
       (operation) =>
         `<li><a href="#${operation.operationId}"><span class="method ${operation.method}">${operation.method.toUpperCase()}</span> ${titleOf(operation)}</a></li>`,
     );
-    return `<li><a href="#tag-${slug(tag)}">${partOf(tag)}</a>\n<ul class="operations">${links.join('\n')}</ul></li>\n`;
+    return `<li><a href="#tag-${slug(tag)}">${escapeHtml(tag)}</a>\n<ul class="operations">${links.join('\n')}</ul></li>\n`;
   });
   return `<li><a href="#${id}"><strong>${name}</strong></a>\n<ul>${entries.join('')}</ul></li>\n`;
 }
@@ -128,7 +125,7 @@ function navigationOf({ id, name, tags }: Group): string {
 function groupMarkup(document: OpenApiDocument, { id, name, lead, guides, tags }: Group, markdown: Markdown): string {
   const parts = tags.map(
     ({ name: tag, description = '', operations }) => `<section aria-labelledby="tag-${slug(tag)}">
-<h3 id="tag-${slug(tag)}">${partOf(tag)}</h3>
+<h3 id="tag-${slug(tag)}">${escapeHtml(tag)}</h3>
 ${markdown(description)}${operations.map((operation) => operationMarkup(document, operation, markdown)).join('')}</section>
 `,
   );
@@ -138,8 +135,5 @@ ${markdown(description)}${operations.map((operation) => operationMarkup(document
 ${parts.join('')}</section>
 `;
 }
-
-/** The contract puts the role in front of the name of a tag; here it stands above. */
-const partOf = (tag: string) => escapeHtml(tag.replace(/^[^:]+: (.)/, (_, first: string) => first.toUpperCase()));
 
 const slug = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');

@@ -13,6 +13,7 @@ interface OperationObject {
   operationId: string;
   security: Array<{ oauth: Scope[] }>;
   tags: string[];
+  'x-tier': string;
   description: string;
   requestBody?: { content: Record<string, MediaType> };
   responses: Record<string, object>;
@@ -30,12 +31,12 @@ interface ResponseObject {
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 const document = JSON.parse(readFileSync(new URL('../../../openapi/openapi.json', import.meta.url), 'utf8')) as {
-  info: { version: string; contact: object };
-  tags: Array<{ name: string; description: string; 'x-role': string }>;
+  info: { version: string; description: string; contact: object };
+  tags: Array<{ name: string; description: string }>;
   'x-tagGroups': Array<{ name: string; tags: string[] }>;
   paths: Record<string, Partial<Record<Method, OperationObject>> & { servers?: object[] }>;
   webhooks: Record<string, Record<string, OperationObject>>;
-  components: Record<'schemas' | 'parameters', Record<string, object>>;
+  components: Record<'schemas' | 'parameters' | 'headers', Record<string, object>>;
 };
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const ofEveryAnswer = ['API-Version', 'X-Request-Id'];
@@ -299,7 +300,7 @@ describe('documents', () => {
   });
 
   test('the contract follows the API Design Rules of the Dutch government that no other test covers', () => {
-    expect(document.info.version).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(document.info.version).toMatch(/^\d+\.\d+\.\d+(-rc)?$/);
     expect(document.info.contact).toEqual({
       name: expect.any(String),
       email: expect.stringContaining('@'),
@@ -315,15 +316,50 @@ describe('documents', () => {
     for (const name of Object.keys(document.components.schemas)) expect(name).toMatch(/^([A-Z][a-z0-9]*)+$/);
   });
 
-  test('every operation has one tag, and every tag a role and a group, in the same order', () => {
+  const received = Object.values(document.webhooks).flatMap((item) => Object.values(item));
+
+  test('every operation has one tag, and every tag one group, in the same order', () => {
     const named = document.tags.map(({ name }) => name);
-    const received = Object.values(document.webhooks).flatMap((item) => Object.values(item));
     expect([...new Set([...operations, ...received].flatMap(({ tags }) => tags))].sort()).toEqual([...named].sort());
     for (const { tags } of [...operations, ...received]) expect(tags).toHaveLength(1);
     expect(document['x-tagGroups'].flatMap(({ tags }) => tags)).toEqual(named);
-    for (const { 'x-role': role } of document.tags) {
-      expect(['consumer', 'webhook-owner', 'sender', 'admin']).toContain(role);
+    // Generators make the name of a class or a module of it.
+    for (const name of named) expect(name).toMatch(/^[A-Z][a-z]+$/);
+  });
+
+  test('every operation has a tier, and the core is small', () => {
+    const inTier = (tier: string) => operations.filter((operation) => operation['x-tier'] === tier);
+    const sizes = ['core', 'gateways', 'console'].map((tier) => inTier(tier).length);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(operations.length);
+    expect(sizes[0]).toBeGreaterThanOrEqual(18);
+    expect(sizes[0]).toBeLessThanOrEqual(22);
+    expect(inTier('gateways').flatMap(({ tags }) => tags)).toEqual(['Gateways', 'Gateways', 'Gateways']);
+    // A webhook and a sender have no console.
+    for (const operation of operations) {
+      if (operation.tags.some((tag) => ['Callback', 'Permissions', 'Leases', 'Feed'].includes(tag))) {
+        expect([operation.id, operation['x-tier']]).toEqual([operation.id, 'core']);
+      }
     }
+    for (const operation of received) expect(operation['x-tier']).toBe('core');
+  });
+
+  test('README, versioning, contract and header say the same of the version of the API', () => {
+    const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+    const texts = {
+      readme: read('README.md'),
+      versioning: read('docs/versioning.md'),
+      contract: document.info.description,
+      header: JSON.stringify(document.components.headers['API-Version']),
+    };
+    const { version } = document.info;
+    const isReleased = !version.includes('-');
+    for (const [name, text] of Object.entries(texts)) {
+      const said = text
+        .match(/The\s+API\s+is\s+\S+\s+until\s+the\s+first\s+release/g)
+        ?.map((each) => each.split(/\s+/)[3]);
+      expect([name, said]).toEqual([name, isReleased ? undefined : [version]]);
+    }
+    expect(texts.versioning).toContain(`API-Version: ${version}`);
   });
 
   test.each(operations)('the description of $id names every scope that it accepts', ({ description, allowed }) => {

@@ -14,11 +14,11 @@ const markdown = (text: string) => `<p>${text.replaceAll('<', '&lt;')}</p>`;
 const small: OpenApiDocument = {
   info: { version: '1', contact: { name: 'Us' }, description: 'Lead.\n\n## Later\n\nFolded.' },
   servers: [{ url: '/v1' }],
-  tags: [
-    { name: 'Send', 'x-role': 'sender' },
-    { name: 'Receive', 'x-role': 'consumer' },
-    { name: 'Also send', 'x-role': 'sender' },
-    { name: 'Empty', 'x-role': 'admin' },
+  tags: [{ name: 'Send' }, { name: 'Receive' }, { name: 'Also send' }, { name: 'Empty' }],
+  'x-tagGroups': [
+    { name: 'Senders', tags: ['Send', 'Also send'] },
+    { name: 'Consumers', tags: ['Receive'] },
+    { name: 'Admins', tags: ['Empty'] },
   ],
   paths: {
     '/a/{id}': {
@@ -26,6 +26,7 @@ const small: OpenApiDocument = {
       post: {
         operationId: 'postA',
         tags: ['Send'],
+        'x-tier': 'gateways',
         summary: 'Post <a>.',
         security: [{ oauth: ['assent:deliver'] }],
         parameters: [{ name: 'deep', in: 'query', schema: { type: 'boolean' } }],
@@ -53,12 +54,16 @@ const small: OpenApiDocument = {
 describe('the reference', () => {
   const { navigation, introduction, operations: markup } = renderReference(small, markdown);
 
-  test('has its operations by role, in the order of the tags', () => {
+  test('has its operations by role, in the order of the contract', () => {
     const ids = [...markup.matchAll(/<(?:h2|h3|section class="operation") id="([\w-]+)"/g)].map(([, id]) => id);
     const expected = ['sender', 'tag-send', 'postA', 'tag-also-send', 'getC', 'consumer', 'tag-receive', 'getB'];
     expect(ids).toEqual([...expected, 'responses', 'types']);
     for (const id of expected) expect(navigation).toContain(`href="#${id}"`);
     expect(navigation).not.toContain('Empty');
+  });
+
+  test('says of each operation which tier it is in, with a link to what that promises', () => {
+    expect(markup).toContain('Tier: <a href="guides/versioning#tiers">gateways</a>.');
   });
 
   test('shows the first part of the description, and folds the rest', () => {

@@ -2,8 +2,8 @@ import json
 import os
 
 from client import AuthenticatedClient
-from client.api.admins_grants import list_grants
-from client.api.senders_matching import match_event
+from client.api.grants import list_grants
+from client.api.matching import match_event
 from client.models import CloudEvent, CloudEventSpecversion, ListGrantsState, MatchAnswer, PlainCredential
 
 registry = AuthenticatedClient(base_url=os.environ["REGISTRY"], token=os.environ["TOKEN"])
