@@ -48,7 +48,7 @@ export const isOpenState = (state: HandshakeState): state is OpenState => states
 export const openStates = (Object.keys(states) as HandshakeState[]).filter(isOpenState);
 
 /** Why the webhook is asked: a new subscription; another sink, origin or rate; a client's request; an expiring grant. */
-export type HandshakeReason = 'registration' | 'change' | 'request' | 'renewal';
+export type HandshakeTrigger = 'registration' | 'change' | 'request' | 'renewal';
 
 export interface Question {
   id: string;
@@ -58,7 +58,7 @@ export interface Question {
   /** Undefined for a renewal: it belongs to the pair. */
   subscription: string | undefined;
   generation: number | undefined;
-  reason: HandshakeReason;
+  trigger: HandshakeTrigger;
   startedBy: string;
   /** Requests per minute. */
   requestedRate: number | undefined;
@@ -140,7 +140,7 @@ export interface Handshake {
   sink: string;
   /** Undefined for a renewal. */
   subscription: string | undefined;
-  reason: HandshakeReason;
+  trigger: HandshakeTrigger;
   requestedRate: number | undefined;
   state: HandshakeState;
   verdict: Verdict | undefined;

@@ -133,7 +133,7 @@ const insertSubscriptions = `
   from made`;
 
 const insertHandshakes = `
-  insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
+  insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, trigger, startedby, requestedrate,
     state, verdict, attempts, dueat, waitinguntil, callbackopen, createdat, finishedat)
   select handshake, tenant, origin, sink, host, id, 1, 'registration', subscriber, 120,
     case when become in ('expired', 'suspended') then 'granted' else become end,

@@ -30,7 +30,7 @@ app.post('/v1/subscriptions', async (request, response) => {
           state: 'due',
           // Not while the registry of the same database could take it for one of its own.
           dueat: new Date(Date.now() + 86_400_000),
-          reason: 'registration',
+          trigger: 'registration',
           startedby: 'plain',
         },
       });

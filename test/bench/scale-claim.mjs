@@ -49,7 +49,7 @@ export async function measureClaims(url, size, onStep) {
       let first;
       for (const count of counts) {
         await client.query(
-          `insert into handshake (id, tenant, origin, sink, sinkhost, reason, requestedrate, startedby, state, dueat)
+          `insert into handshake (id, tenant, origin, sink, sinkhost, trigger, requestedrate, startedby, state, dueat)
            select due.*, '${mark}', 'due', now() - interval '1 hour' + row_number() over () * interval '1 ms'
            from (${due}) due`,
           [count - written, written],

@@ -117,7 +117,7 @@ create table handshake (
   sinkhost text not null,
   subscription uuid,
   generation integer,
-  reason text not null,
+  trigger text not null,
   startedby text not null,
   requestedrate integer,
   -- Of the request that asked for it (W3C Trace Context); sent along.
@@ -137,7 +137,7 @@ create table handshake (
   createdat timestamptz(3) not null default current_timestamp,
   finishedat timestamptz(3),
   constraint handshake_pkey primary key (id),
-  constraint handshake_reason_check check (reason in ('registration', 'change', 'request', 'renewal')),
+  constraint handshake_trigger_check check (trigger in ('registration', 'change', 'request', 'renewal')),
   constraint handshake_state_check
     check (state in ('due', 'asking', 'waiting', 'granted', 'refused', 'unreachable', 'retired', 'cancelled'))
 );
@@ -152,20 +152,20 @@ create index handshake_verdict_idx on handshake (tenant, verdict, id)
 -- For a summary: failures that may still count, and what open handshakes met.
 create index handshake_failed_idx on handshake (tenant, state, id)
   where state in ('refused', 'unreachable', 'retired') and not superseded;
-create index handshake_answered_idx on handshake (tenant, reason, id)
+create index handshake_answered_idx on handshake (tenant, trigger, id)
   where state in ('due', 'asking', 'waiting') and verdict <> 'held_by_budget';
 -- A lane, from its oldest handshake. Those without a time are parked (src/registry/handshake/lane.ts).
 create index handshake_due_idx on handshake (tenant, sinkhost, dueat, id) where state = 'due';
 create index handshake_parked_idx on handshake (id) where state = 'due' and dueat is null;
 -- The renewals that a tenant has in the queue (src/registry/handshake/renew.ts).
-create index handshake_renewing_idx on handshake (tenant, dueat, sinkhost) where state = 'due' and reason = 'renewal';
+create index handshake_renewing_idx on handshake (tenant, dueat, sinkhost) where state = 'due' and trigger = 'renewal';
 create index handshake_waiting_idx on handshake (waitinguntil) where state = 'waiting';
 -- Who is being asked: few rows, counted for every place that is given.
 create index handshake_asking_idx on handshake (tenant, sinkhost) where state = 'asking';
 -- Nobody is asked twice at the same time: one open question for a subscription, one open renewal for a pair.
 create unique index handshake_subscription_open_key on handshake (subscription) where state in ('due', 'asking');
 create unique index handshake_renewal_open_key on handshake (origin, sink)
-  where reason = 'renewal' and state in ('due', 'asking', 'waiting');
+  where trigger = 'renewal' and state in ('due', 'asking', 'waiting');
 
 -- The due handshakes of one tenant for one host wait in a lane; `nextat` is when it is the lane's turn. Until `helduntil`, a
 -- budget of the host or its domain is used up. Every due handshake that is not parked has a lane
@@ -588,7 +588,7 @@ from (
     s.id,
     h.id as handshake,
     h.state as handshakestate,
-    h.reason as handshakereason,
+    h.trigger as handshaketrigger,
     case when hold.until is null then h.verdict else 'held_by_budget' end as verdict,
     h.attempts,
     coalesce(hold.until, greatest(h.dueat, h.createdat)) as dueat,
@@ -614,7 +614,7 @@ from (
       when d.denial = 'revoked' then 'refused'
       when h.state in ('due', 'asking', 'waiting') then 'pending'
       when g.state = 'ended' and g.endreason = 'target_gone' and (h.finishedat is null or h.finishedat <= g.endedat) then 'retired'
-      when g.state = 'live' and (h.state = 'granted' or h.reason = 'renewal' or h.state is null) then 'expired'
+      when g.state = 'live' and (h.state = 'granted' or h.trigger = 'renewal' or h.state is null) then 'expired'
       when h.state in ('refused', 'unreachable', 'retired') then h.state
       else 'expired'
     end as status
@@ -627,7 +627,7 @@ from (
         order by own.createdat desc, own.id desc limit 1)
       union all
       (select * from handshake renewal
-        where renewal.origin = s.origin and renewal.sink = s.sink and renewal.reason = 'renewal' and renewal.state <> 'cancelled'
+        where renewal.origin = s.origin and renewal.sink = s.sink and renewal.trigger = 'renewal' and renewal.state <> 'cancelled'
           and renewal.createdat >= s.createdat
         order by renewal.createdat desc, renewal.id desc limit 1)
     ) latest

@@ -195,7 +195,7 @@ export const handshakePageTexts = {
   verdict: { en: 'Verdict', nl: 'Oordeel' },
   tolerated: { en: 'Tolerated mistakes', nl: 'Geaccepteerde fouten' },
   curl: { en: 'As curl', nl: 'Als curl' },
-  reasons: {
+  triggers: {
     registration: { en: 'registration', nl: 'aanvraag' },
     change: { en: 'change', nl: 'wijziging' },
     request: { en: 'asked again', nl: 'opnieuw gevraagd' },

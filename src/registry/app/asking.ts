@@ -50,13 +50,13 @@ export function createAsking({
     inFlight: config.handshake.inFlight,
   });
   const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, cause }, seconds) => {
-    const { id, tenant, origin, sinkHost, reason, subscription } = claim;
-    metrics.handshake({ verdict, reason, seconds });
+    const { id, tenant, origin, sinkHost, trigger, subscription } = claim;
+    metrics.handshake({ verdict, trigger, seconds });
     counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1);
     follower.wake();
     const ms = Math.round(seconds * 1_000);
     log.info(
-      { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, cause, ms },
+      { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, trigger, verdict, state, cause, ms },
       'handshake',
     );
   };

@@ -193,7 +193,7 @@ function searchFor(query: GrantQuery, now: Date): SearchPlan {
 /** Whether Assent will ask for this consent again, or is asking now. */
 function renewal(grant: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`(${grant}.renewat is not null or exists (
-    select from handshake h where h.origin = ${grant}.origin and h.sink = ${grant}.sink and h.reason = 'renewal'
+    select from handshake h where h.origin = ${grant}.origin and h.sink = ${grant}.sink and h.trigger = 'renewal'
       and h.state in ${openStatesSql}))`;
 }
 

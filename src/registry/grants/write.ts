@@ -256,7 +256,7 @@ export async function renewLater(sql: Sql, { tenant, origin, sink }: Pair): Prom
     where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and state = 'live' and expiresat > now()
       and renewat is null and basis <> 'agreement'
       and not exists (
-        select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
+        select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.trigger = 'renewal'
           and h.state in ${openStatesSql})`;
 }
 

@@ -42,7 +42,7 @@ export async function questionOf(
   rate: Rate,
   grantedUntil: Date | undefined,
 ): Promise<OwnerQuestion> {
-  const { origin, sink, tenant, subscription, reason, callbackexpiresat } = called;
+  const { origin, sink, tenant, subscription, trigger, callbackexpiresat } = called;
   const rows = await sql.$queryRaw<SubscriptionRow[]>`
     select * from subscription
     where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and endedat is null
@@ -55,7 +55,7 @@ export async function questionOf(
     tenant,
     rate,
     grantedUntil,
-    isRenewal: reason === 'renewal',
+    isRenewal: trigger === 'renewal',
     until: callbackexpiresat,
     subscriptions: rows.slice(0, maxShown).map(askedFor),
     hasMore: rows.length > maxShown,

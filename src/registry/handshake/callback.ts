@@ -97,7 +97,7 @@ export class Callbacks {
       tx.audit(actor, 'handshake.refused', targetOf(called), { handshake: id, verdict: 'refused_by_owner' });
       const subscription = called.subscription ?? undefined;
       tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription, reason: 'refused_by_owner' });
-      if (called.reason === 'renewal') {
+      if (called.trigger === 'renewal') {
         await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'renewal_refused', grantedBefore }]);
       }
       const grantedUntil = (await liveGrant(sql, called))?.expiresAt;
@@ -161,7 +161,7 @@ export class Callbacks {
     });
     // A revoked grant: the transaction rolls back, and the caller learns nothing.
     if (grant === undefined) throw callbackUnknown();
-    await supersedeFailures(sql, called.reason === 'registration' ? [] : [id]);
+    await supersedeFailures(sql, called.trigger === 'registration' ? [] : [id]);
     tx.audit(actor, 'handshake.granted', targetOf(called), { handshake: id, verdict: 'callback_granted' });
     const { allowedRate, expiresAt } = grant;
     return { kind: 'granted', origin: origin.name, sink, isFirst: true, allowedRate, expiresAt };

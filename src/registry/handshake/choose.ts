@@ -27,7 +27,7 @@ const isReady = Prisma.sql`(
  */
 const offersNone = Prisma.sql`(
   (select o.callback from origin o where o.name = h.origin) = 'never'
-  or case when h.reason <> 'renewal'
+  or case when h.trigger <> 'renewal'
     then coalesce((select s.callback from subscription s where s.id = h.subscription) = 'never', false)
     else (select true from subscription s where s.origin = h.origin and s.sink = h.sink and s.endedat is null
       and s.callback is distinct from 'never' limit 1) is null end
@@ -36,7 +36,7 @@ const offersNone = Prisma.sql`(
 
 /** What a claim needs to know of the handshake `h`. A renewal requests the rate of the grant that it renews, which may be newer. */
 const claimColumns = Prisma.sql`
-  h.*, case when h.reason <> 'renewal' then h.requestedrate else (
+  h.*, case when h.trigger <> 'renewal' then h.requestedrate else (
     select g.requestedrate from "grant" g where g.origin = h.origin and g.sink = h.sink) end as askedrate,
   ${offersNone} as offersnone,
   array(select b.value from block b where b.tenant in (h.tenant, '*') and b.kind = 'network') as blockednetworks`;

@@ -37,7 +37,7 @@ export async function closeUnwantedRenewal(
   rate: number | null,
 ): Promise<void> {
   const renewal = Prisma.sql`
-    h.origin = ${origin} and h.sink = ${sink} and h.tenant = ${tenant} and h.reason = 'renewal'`;
+    h.origin = ${origin} and h.sink = ${sink} and h.tenant = ${tenant} and h.trigger = 'renewal'`;
   const isUnwanted = (asked: Prisma.Sql) => Prisma.sql`not exists (
     select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and s.endedat is null
       and coalesce(s.requestedrate, ${rate}::int) is not distinct from ${asked})`;
@@ -75,7 +75,7 @@ export function closeHandshakesOfPairs(sql: Sql, pairs: readonly Pair[]): Promis
 export function closeWaitingRenewal(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   return close(
     sql,
-    Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant} and reason = 'renewal' and state = 'due'
+    Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant} and trigger = 'renewal' and state = 'due'
       and not exists (
         select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and ${isOpen})
       and not exists (

@@ -13,7 +13,7 @@ import {
   type SearchPlan,
   type Way,
 } from '../storage/search.js';
-import type { HandshakeReason, HandshakeState } from '../../consent/handshake.js';
+import type { HandshakeTrigger, HandshakeState } from '../../consent/handshake.js';
 import type { Verdict } from '../../consent/verdicts.js';
 import { heldUntil } from './lane.js';
 
@@ -23,7 +23,7 @@ export interface HandshakeQuery extends PairQuery {
   subscriber?: string | undefined;
   state?: HandshakeState | undefined;
   verdict?: Verdict | undefined;
-  reason?: HandshakeReason | undefined;
+  trigger?: HandshakeTrigger | undefined;
   createdsince?: Date | undefined;
   createduntil?: Date | undefined;
 }
@@ -64,12 +64,12 @@ export function latestFailures(table: Prisma.Sql, tenant: string, state: 'refuse
   };
 }
 
-/** The index of open handshakes of which an attempt was not granted, by their reason. Those that only wait for a place are not in it. */
-export function answeredHandshakes(table: Prisma.Sql, tenant: string, reason: HandshakeReason): Part {
+/** The index of open handshakes of which an attempt was not granted, by their trigger. Those that only wait for a place are not in it. */
+export function answeredHandshakes(table: Prisma.Sql, tenant: string, trigger: HandshakeTrigger): Part {
   return {
     key: [
       [Prisma.sql`${table}.tenant`, tenant],
-      [Prisma.sql`${table}.reason`, reason],
+      [Prisma.sql`${table}.trigger`, trigger],
     ],
     only: Prisma.sql`${table}.state in ${openStatesSql} and ${table}.verdict <> 'held_by_budget'`,
   };
@@ -77,7 +77,7 @@ export function answeredHandshakes(table: Prisma.Sql, tenant: string, reason: Ha
 
 /** All handshakes of a tenant, newest first. */
 export function handshakeSearch(query: HandshakeQuery): SearchPlan {
-  const { tenant, origin, sink, host, sinkcontains, subscriber, state, verdict, reason } = query;
+  const { tenant, origin, sink, host, sinkcontains, subscriber, state, verdict, trigger } = query;
   const { createdsince, createduntil } = query;
   const ofTenant: SearchKey[number] = [Prisma.sql`t.tenant`, tenant];
   const ways: Array<Way | undefined> = [
@@ -129,7 +129,7 @@ export function handshakeSearch(query: HandshakeQuery): SearchPlan {
         (value) => Prisma.sql`
           case when ${heldUntil(Prisma.sql`t`)} is null then t.verdict else 'held_by_budget' end = ${value}`,
       ),
-      given(reason, (value) => Prisma.sql`t.reason = ${value}`),
+      given(trigger, (value) => Prisma.sql`t.trigger = ${value}`),
       createdWithin(createdsince, createduntil),
       given(subscriber, (name) => belongsTo(tenant, name)),
     ]),

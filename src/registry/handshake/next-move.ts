@@ -31,7 +31,7 @@ export interface JudgedAttempt extends Begun {
 
 /** The part of it that decides. */
 export type MoveInput = Omit<JudgedAttempt, keyof Begun | 'origin'> & {
-  claim: Pick<Begun['claim'], 'reason'>;
+  claim: Pick<Begun['claim'], 'trigger'>;
   attempt: Pick<Begun['attempt'], 'callbackOffered'>;
   origin: Pick<Origin, 'unsupportedRate'>;
 };
@@ -63,11 +63,11 @@ export function nextMove(judged: MoveInput, now: Date, settings: RetrySettings):
   if (kind === 'retired') return { state: 'retired', verdict };
   if (isClearRefusal(judgement)) return { state: 'refused', verdict };
   // As for a name that resolves to an internal address: subscribers must not see a difference.
-  if (verdict === 'name_not_found' && claim.reason !== 'renewal') return { state: 'refused', verdict };
+  if (verdict === 'name_not_found' && claim.trigger !== 'renewal') return { state: 'refused', verdict };
   // Some receivers withhold their consent if a callback is offered: retry once without it.
   if (attempt.callbackOffered && isSilent(verdict)) return { state: 'due', verdict, afterMs: 0, afterCooldown: false };
   const hasTrickle = givenBy(judged) !== undefined;
-  if (claim.reason === 'renewal' && !hasTrickle) return afterNoAnswer(judged, now, settings);
+  if (claim.trigger === 'renewal' && !hasTrickle) return afterNoAnswer(judged, now, settings);
   const until = callbackUntil !== undefined && callbackUntil > now ? callbackUntil : undefined;
   if (kind === 'postponed' || kind === 'unreachable') {
     // Receivers that support only the callback may fail without one, but they responded before.
@@ -93,7 +93,7 @@ function afterNoAnswer({ claim, judgement, failures, renewed }: MoveInput, now: 
   if (failures >= maxAttempts) return { state: 'unreachable', verdict };
   const retryAfterMs = judgement.kind === 'postponed' ? judgement.retryAfterMs : undefined;
   const delayMs = retryDelayMs(failures, retry, random);
-  if (claim.reason !== 'renewal' || renewed === undefined) {
+  if (claim.trigger !== 'renewal' || renewed === undefined) {
     return { state: 'due', verdict, afterMs: notBefore(retryAfterMs, delayMs), afterCooldown };
   }
   const leftMs = renewed.expiresAt.getTime() - now.getTime();

@@ -19,7 +19,7 @@ export function presentHandshake(handshake: Handshake, isAdmin: boolean, languag
     origin: handshake.origin,
     sink: handshake.sink,
     subscription: handshake.subscription,
-    reason: handshake.reason,
+    trigger: handshake.trigger,
     requestedrate: handshake.requestedRate,
     state,
     ...(verdict === undefined

@@ -9,7 +9,7 @@ import { chooseNew, type NewQuestion } from './choose-new.js';
 import { cooldownOf } from './cooldown.js';
 import type { Places } from './in-flight.js';
 import { moveLanes, openLanes, parkUnwanted, type Lane } from './lane.js';
-import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from '../../consent/handshake.js';
+import type { Begun, BegunAttempt, Claim, HandshakeTrigger, Question } from '../../consent/handshake.js';
 import type { RateWindows } from './rate-window.js';
 import { isWanted } from './wanted.js';
 
@@ -265,7 +265,7 @@ export async function enqueue(
     sinkhost: hostOf(question.sink),
     subscription: question.subscription,
     generation: question.generation,
-    reason: question.reason,
+    trigger: question.trigger,
     startedby: question.startedBy,
     requestedrate: question.requestedRate,
     traceparent: question.traceparent,
@@ -277,9 +277,9 @@ export async function enqueue(
       select tenant, origin, sink, until from cooldown where tenant = any (${each(({ tenant }) => tenant)}::text[])
         and origin = any (${each(({ origin }) => origin)}::text[]) and sink = any (${each(({ sink }) => sink)}::text[])
     )
-    insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
+    insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, trigger, startedby, requestedrate,
       traceparent, state, verdict, attempts, claimid, claimeduntil, dueat)
-    select q.id, q.tenant, q.origin, q.sink, q.sinkhost, q.subscription, q.generation, q.reason, q.startedby, q.requestedrate,
+    select q.id, q.tenant, q.origin, q.sink, q.sinkhost, q.subscription, q.generation, q.trigger, q.startedby, q.requestedrate,
       q.traceparent, q.state, q.verdict, q.attempts, q.claimid, q.claimeduntil,
       -- Without a time, now; a column of milliseconds would round up. Citus allows no clock function in coalesce.
       greatest(least(q.dueat, date_trunc('milliseconds', now())), q.dueat, cooling.until)
@@ -304,7 +304,7 @@ function claimOf(row: ClaimCandidate, claimid: string): Claim {
     sinkHost: row.sinkhost,
     subscription: row.subscription ?? undefined,
     generation: row.generation ?? undefined,
-    reason: row.reason as HandshakeReason,
+    trigger: row.trigger as HandshakeTrigger,
     startedBy: row.startedby,
     requestedRate: row.askedrate ?? undefined,
     traceparent: row.traceparent ?? undefined,

@@ -8,7 +8,7 @@ import { handshakeTexts } from '../../base/texts/handshakes.js';
 import type {
   Attempt,
   Handshake,
-  HandshakeReason,
+  HandshakeTrigger,
   HandshakeState,
   HeaderLine,
   RejectedCallback,
@@ -47,7 +47,7 @@ export function createHandshakeReader(
   const claimMs = claimSecondsFor(deadlineMs) * 1_000;
   const ownedBy = ({ id, tenant, origin, sink }: Owner) => ({
     tenant,
-    OR: [{ subscription: id }, { origin, sink, reason: 'renewal' }],
+    OR: [{ subscription: id }, { origin, sink, trigger: 'renewal' }],
   });
   const include = { history: { orderBy: { number: 'asc' as const } } };
   /** With the verdict and the time of those that a budget holds. */
@@ -121,7 +121,7 @@ function handshakeOf(
     origin: row.origin,
     sink: row.sink,
     subscription: row.subscription ?? undefined,
-    reason: row.reason as HandshakeReason,
+    trigger: row.trigger as HandshakeTrigger,
     requestedRate: row.requestedrate ?? undefined,
     state: row.state as HandshakeState,
     verdict: (row.verdict ?? undefined) as Verdict | undefined,

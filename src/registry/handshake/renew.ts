@@ -98,7 +98,7 @@ async function readQueued(sql: Sql) {
         order by g.renewat limit 1) <= now()
     )
     select due.tenant, h.sinkhost, count(h.id)::int as count from due left join handshake h
-      on h.tenant = due.tenant and h.state = 'due' and h.reason = 'renewal' and h.dueat <= now()
+      on h.tenant = due.tenant and h.state = 'due' and h.trigger = 'renewal' and h.dueat <= now()
     group by due.tenant, h.sinkhost`;
   const [tenants, hosts] = [new Map<string, number>(), new Map<string, number>()];
   for (const { tenant, sinkhost, count } of rows) {
@@ -113,7 +113,7 @@ function readDue(sql: Sql, tenants: ReadonlyArray<{ tenant: string; room: number
   return sql.$queryRaw<DueGrant[]>`
     select g.origin, g.sink, g.tenant, sink_host(g.sink) as sinkhost, g.expiresat, g.expiresat <= now() as isexpired, now() as now,
       exists (
-        select from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
+        select from handshake h where h.origin = g.origin and h.sink = g.sink and h.trigger = 'renewal'
           and h.state in ${openStatesSql} and not (g.grantedat > h.createdat and h.state in ('due', 'waiting'))) as isasked,
       coalesce((
         select true from subscription s where s.origin = g.origin and s.sink = g.sink and ${isOpen} limit 1), false) as isneeded
@@ -136,7 +136,7 @@ async function endOvertaken(tx: Transaction, pairs: readonly Pair[]): Promise<vo
       select h.id from ${recordsetOfPairs(pairs)} p join "grant" g on g.origin = p.origin and g.sink = p.sink
       join handshake h on h.origin = g.origin and h.sink = g.sink
       where g.state = 'live' and g.renewat <= now() and g.expiresat > now() and g.grantedat > h.createdat
-        and h.reason = 'renewal' and h.state in ('due', 'waiting')
+        and h.trigger = 'renewal' and h.state in ('due', 'waiting')
       order by h.id for update of h skip locked)
     returning *`;
   recordRefusals(
@@ -174,7 +174,7 @@ async function renew(sql: Sql, pairs: readonly Pair[]): Promise<number> {
         limit 1 for share skip locked) holder
       where g.state = 'live' and g.renewat <= now() and g.expiresat > now() and g.basis <> 'agreement'
         and not exists (
-          select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
+          select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.trigger = 'renewal'
             and h.state in ${openStatesSql})
       order by g.origin collate "C", g.sink collate "C" for update of g skip locked)
     returning *`;
@@ -186,7 +186,7 @@ async function renew(sql: Sql, pairs: readonly Pair[]): Promise<number> {
       sink,
       subscription: undefined,
       generation: undefined,
-      reason: 'renewal' as const,
+      trigger: 'renewal' as const,
       startedBy: 'assent',
       requestedRate: requestedrate ?? undefined,
       traceparent: undefined,

@@ -96,7 +96,7 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
       tx.change({ kind: `handshake.${state}`, tenant, origin, sink, subscription, reason });
     }
     await settleRenewals(tx, moved, ends);
-    const again = moved.filter(({ claim }) => claim.subscription !== undefined && claim.reason !== 'registration');
+    const again = moved.filter(({ claim }) => claim.subscription !== undefined && claim.trigger !== 'registration');
     const ended = again.map(({ claim }) => claim.id).filter((id) => !isOpenState((ends.get(id) as Move).state));
     await supersedeFailures(sql, ended);
     await openLanes(
@@ -245,7 +245,7 @@ async function readAttempts(sql: Sql, judged: readonly JudgedReply[]) {
 
 /** The live grants that renewals are for, by `keyOfPair`. */
 async function readRenewed(sql: Sql, judged: readonly JudgedReply[]): Promise<Map<string, Grant>> {
-  const renewals = judged.map(({ claim }) => claim).filter(({ reason }) => reason === 'renewal');
+  const renewals = judged.map(({ claim }) => claim).filter(({ trigger }) => trigger === 'renewal');
   if (renewals.length === 0) return new Map();
   const rows = await sql.$queryRaw<GrantRow[]>`
     select g.* from ${recordsetOfPairs(renewals)} p
@@ -307,7 +307,7 @@ async function settleRenewals(
   moved: readonly PlannedMove[],
   ends: ReadonlyMap<string, Move>,
 ): Promise<void> {
-  const renewals = moved.filter(({ claim }) => claim.reason === 'renewal');
+  const renewals = moved.filter(({ claim }) => claim.trigger === 'renewal');
   const endings = renewals.flatMap(({ claim, judgement }) => {
     const reason =
       judgement.kind === 'retired' ? 'target_gone' : isClearRefusal(judgement) ? 'renewal_refused' : undefined;

@@ -14,7 +14,7 @@ export const isOpen = Prisma.sql`(
 export const isWanted = Prisma.sql`(
   coalesce((select ${isOpen} from subscription s where s.id = h.subscription), true)
   and not ${isBlockedPair(Prisma.sql`h`)}
-  and (h.reason <> 'renewal' or coalesce((
+  and (h.trigger <> 'renewal' or coalesce((
     select true from subscription s where s.origin = h.origin and s.sink = h.sink and ${isOpen} limit 1), false))
   and coalesce((
     select c.until from cooldown c where c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink

@@ -22,8 +22,8 @@ export class Metrics {
   readonly #requests = new RequestDurations();
   readonly #handshakes = new Counter({
     name: 'assent_handshakes_total',
-    help: 'Handshake attempts by verdict and reason.',
-    labelNames: ['verdict', 'reason'],
+    help: 'Handshake attempts by verdict and trigger.',
+    labelNames: ['verdict', 'trigger'],
     registers: [this.registry],
   });
   readonly #durations = new Histogram({
@@ -93,8 +93,8 @@ export class Metrics {
     this.#requests.observe(operation, status, seconds);
   }
 
-  handshake({ verdict, reason, seconds }: { verdict: string; reason: string; seconds: number }): void {
-    this.#handshakes.inc({ verdict, reason });
+  handshake({ verdict, trigger, seconds }: { verdict: string; trigger: string; seconds: number }): void {
+    this.#handshakes.inc({ verdict, trigger });
     this.#durations.observe(seconds);
   }
 

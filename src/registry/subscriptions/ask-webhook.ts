@@ -3,7 +3,7 @@ import { findGrantOf } from '../grants/read.js';
 import { endGrants, renewLater } from '../grants/write.js';
 import { closeHandshakesOfOtherRate, closeHandshakesOfPairs, closeUnwantedRenewal } from '../handshake/close.js';
 import { cooldownOf } from '../handshake/cooldown.js';
-import type { HandshakeReason } from '../../consent/handshake.js';
+import type { HandshakeTrigger } from '../../consent/handshake.js';
 import { openLanes, type Lane } from '../handshake/lane.js';
 import { enqueue } from '../handshake/queue.js';
 import type { Origin } from '../../consent/origin.js';
@@ -27,7 +27,7 @@ async function ask(
   sql: Sql,
   actor: Actor,
   { id, generation, definition, origin }: AskedSubscription,
-  reason: HandshakeReason,
+  trigger: HandshakeTrigger,
   handshake: string = uuidv7(),
 ): Promise<string | undefined> {
   const { sink } = definition;
@@ -40,7 +40,7 @@ async function ask(
       sink,
       subscription: id,
       generation,
-      reason,
+      trigger,
       startedBy: actor.name,
       requestedRate: definition.requestedRate ?? origin.requestedRate,
       traceparent: actor.traceparent,
@@ -57,7 +57,7 @@ export async function askOnce(
   sql: Sql,
   actor: Actor,
   asked: AskedSubscription,
-  reason: HandshakeReason,
+  trigger: HandshakeTrigger,
   handshake?: string,
 ): Promise<string | undefined> {
   const { id, origin, definition } = asked;
@@ -70,7 +70,7 @@ export async function askOnce(
     where subscription = ${id}::uuid and state in ('due', 'asking') and callbackopen
     returning id, state, tenant, sinkhost, dueat`;
   if (open?.state === 'due') await openLanes(sql, [open]);
-  return open ? open.id : ask(sql, actor, asked, reason, handshake);
+  return open ? open.id : ask(sql, actor, asked, trigger, handshake);
 }
 
 /**
@@ -81,12 +81,12 @@ export async function askForRate(
   sql: Sql,
   actor: Actor,
   asked: AskedSubscription,
-  reason: HandshakeReason,
+  trigger: HandshakeTrigger,
 ): Promise<string | undefined> {
   const { origin, definition } = asked;
   const pair = { tenant: origin.tenant, origin: origin.name, sink: definition.sink };
   await closeUnwantedRenewal(sql, pair, origin.requestedRate ?? null);
-  const handshake = await askOnce(sql, actor, asked, reason);
+  const handshake = await askOnce(sql, actor, asked, trigger);
   await renewLater(sql, pair);
   return handshake;
 }

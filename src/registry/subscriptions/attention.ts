@@ -1,5 +1,5 @@
 import type { Principal } from '../../base/contract/principal.js';
-import type { HandshakeReason } from '../../consent/handshake.js';
+import type { HandshakeTrigger } from '../../consent/handshake.js';
 import { type Status, type StatusReason, statusReasons } from '../../consent/status.js';
 import { goneGrants, grantsOver } from '../grants/read.js';
 import { answeredHandshakes, latestFailures } from '../handshake/find-handshakes.js';
@@ -32,7 +32,7 @@ interface SubscriptionAttention {
 
 const t = Prisma.sql`t`;
 /** Renewals last: most of them are of grants that are still live. */
-const handshakeReasons: readonly HandshakeReason[] = ['registration', 'change', 'request', 'renewal'];
+const handshakeTriggers: readonly HandshakeTrigger[] = ['registration', 'change', 'request', 'renewal'];
 
 /**
  * What the subscriptions that the principal may see need: exact if they are few, and otherwise by the indexes that lead to
@@ -110,6 +110,6 @@ function candidatesFor(group: Attended, tenant: string): Prisma.Sql {
     case 'blocked':
       return blockedIn(tenant);
     case 'pending':
-      return of(...handshakeReasons.map((reason) => handshakes(answeredHandshakes(t, tenant, reason))));
+      return of(...handshakeTriggers.map((trigger) => handshakes(answeredHandshakes(t, tenant, trigger))));
   }
 }

@@ -1,7 +1,7 @@
 import type { Person } from '../../base/contract/principal.js';
 import type { BlockKind } from '../blocks/block.js';
 import type { Grant } from '../../consent/grant.js';
-import type { HandshakeReason, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
+import type { HandshakeTrigger, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
 import type { Status, StatusReason } from '../../consent/status.js';
 import type { Verdict } from '../../consent/verdicts.js';
 import type { Filter } from '../../matching/filters/filter.js';
@@ -64,7 +64,7 @@ export interface SubscriptionStatus {
   handshake:
     | {
         id: string;
-        reason: HandshakeReason;
+        trigger: HandshakeTrigger;
         state: HandshakeState;
         /** As subscribers see it, for every reader. */
         verdict: Verdict | undefined;

@@ -7,7 +7,7 @@ import { grantsOnBasis, grantsOver } from '../grants/read.js';
 import { handshakesInState, handshakesWithVerdict } from '../handshake/find-handshakes.js';
 import {
   openStates,
-  type HandshakeReason,
+  type HandshakeTrigger,
   type HandshakeState,
   type HeaderLine,
   type RejectedCallback,
@@ -313,7 +313,7 @@ type Row = SubscriptionRow & {
   isended: boolean;
   handshake: string | null;
   handshakestate: HandshakeState;
-  handshakereason: HandshakeReason;
+  handshaketrigger: HandshakeTrigger;
   verdict: Verdict | null;
   dueat: Date | null;
   waitinguntil: Date | null;
@@ -380,7 +380,7 @@ function statusOf(row: Row): SubscriptionStatus {
         ? undefined
         : {
             id: row.handshake,
-            reason: row.handshakereason,
+            trigger: row.handshaketrigger,
             state: row.handshakestate,
             verdict: row.verdict === null ? undefined : publicVerdict(row.verdict),
             dueAt: row.dueat ?? undefined,

@@ -192,7 +192,7 @@ function questionOf({ id, caller, requested, origin, isAwaited }: Accepted) {
     sinkHost: hostOf(sink),
     subscription: id,
     generation: 1,
-    reason: 'registration' as const,
+    trigger: 'registration' as const,
     startedBy: caller.actor.name,
     requestedRate: requestedRate ?? origin.requestedRate,
     traceparent: caller.actor.traceparent,

@@ -85,7 +85,7 @@ function detailsOfGrant(subscription: Subscription, language: Language): Partial
 function nextOfGrant({ handshake, grant, expiresAt: endsAt }: Subscription, isAskedAgain: boolean, language: Language) {
   if (grant === undefined) return {};
   const { basis, renewAt, expiresAt } = grant;
-  const renewal = basis !== 'agreement' && handshake?.reason === 'renewal' ? handshake : undefined;
+  const renewal = basis !== 'agreement' && handshake?.trigger === 'renewal' ? handshake : undefined;
   const askedAt = renewAt ?? (renewal?.state === 'due' ? renewal.dueAt : undefined);
   if (endsAt && endsAt <= (askedAt ?? expiresAt)) {
     return { next: statusNextTexts.end[language], nextat: endsAt.toISOString() };
@@ -101,7 +101,7 @@ function nextOfGrant({ handshake, grant, expiresAt: endsAt }: Subscription, isAs
 /** What is known of a renewal without a response that counts. What Assent caused itself says nothing about the webhook. */
 function renewalOf(subscription: Subscription, language: Language): StatusDetails['renewal'] {
   const { handshake, grant } = subscription;
-  if (grant === undefined || grant.basis === 'agreement' || handshake?.reason !== 'renewal') return undefined;
+  if (grant === undefined || grant.basis === 'agreement' || handshake?.trigger !== 'renewal') return undefined;
   const { verdict, state, answer } = handshake;
   if (verdict === undefined || verdicts[verdict].fixedBy === 'nobody') return undefined;
   if (state !== 'due' && state !== 'asking' && state !== 'unreachable') return undefined;

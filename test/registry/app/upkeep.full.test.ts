@@ -32,7 +32,7 @@ const remove = (id: string) => tenant.subscriber.delete(`/v1/subscriptions/${id}
 async function oldHandshake(subscription: string | null, sink: string, daysAgo: number): Promise<string> {
   const id = idOf(daysAgo);
   await registry.sql(
-    `insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, state, verdict,
+    `insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, trigger, startedby, state, verdict,
        createdat, finishedat)
      values ($1::uuid, 'gemeente', $2, $3, 'localhost', $4::uuid, 1, 'request', 'zaaksysteem', 'refused', 'origin_mismatch',
        now() - make_interval(days => $5::int), now() - make_interval(days => $5::int))`,

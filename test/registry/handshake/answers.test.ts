@@ -167,7 +167,7 @@ test.each(rows)(
       await registry.service.sweep();
       await registry.service.worker.drain();
       const [renewal] = await tenant.handshakes(id, tenant.admin);
-      expect([renewal.reason, renewal.verdict]).toEqual(['renewal', verdict]);
+      expect([renewal.trigger, renewal.verdict]).toEqual(['renewal', verdict]);
       const { state, expiresat } = await tenant.grant(sink);
       const { status, statusdetails } = await tenant.read(id);
       if (row.renewal === 'ends') expect([state, status === 'active']).toEqual(['ended', false]);

@@ -35,7 +35,7 @@ afterAll(() => registry.stop());
 /** Due handshakes, an hour ago and later; `host` and `tenant` are SQL for the number k. */
 async function fill(from: number, to: number, tenant = 'k % 30', host = 'k % 499'): Promise<void> {
   await registry.sql(
-    `insert into handshake (id, tenant, origin, sink, sinkhost, reason, startedby, state, dueat)
+    `insert into handshake (id, tenant, origin, sink, sinkhost, trigger, startedby, state, dueat)
      select gen_random_uuid(), 't' || ${tenant}, 'o' || ${tenant} || '.example.com',
        'https://h' || ${host} || '.example' || ${host} || '.com/' || k, 'h' || ${host} || '.example' || ${host} || '.com',
        'request', 'test', 'due', now() - interval '1 hour' + k * interval '1 ms'
@@ -173,13 +173,13 @@ test('the queue has no more renewals than budgets send within minutes: those tha
   expect(await hours(`state = 'due'`)).toEqual(Array.from({ length: 40 }, (_, place) => place + 1));
 
   await fill(1_000, 1_100, '1', 'k % 3');
-  await registry.sql(`update handshake set sinkhost = 'h0.example.com' where reason = 'request'`);
+  await registry.sql(`update handshake set sinkhost = 'h0.example.com' where trigger = 'request'`);
   await passTurns(registry);
   const { begun } = await createQueue({ inFlight: { perHost: 2, perTenant: 4 } }).claim(4);
-  expect(begun.map(({ claim }) => claim.reason)).toEqual(Array<string>(4).fill('renewal'));
+  expect(begun.map(({ claim }) => claim.trigger)).toEqual(Array<string>(4).fill('renewal'));
   await registry.sql(`update handshake set state = 'granted' where state = 'asking'`);
   await sweep();
-  expect(await hours(`state = 'due' and reason = 'renewal'`)).toHaveLength(40);
+  expect(await hours(`state = 'due' and trigger = 'renewal'`)).toHaveLength(40);
 
   // Of a host without a budget, the others are postponed by it, and none beyond the end of its grant.
   await registry.sql('truncate handshake, handshake_lane cascade');

@@ -198,10 +198,10 @@ describe('another requested rate', () => {
 
   (isServer() ? test : test.skip).each([['registration'], ['renewal']])(
     'cancels a %s with the old one that is being claimed at that moment',
-    async (reason) => {
+    async (trigger) => {
       const { sink } = consenting();
       const { id } = await tenant.register(sink, { requestedrate: 100 }, 'respond-async');
-      if (reason === 'renewal') {
+      if (trigger === 'renewal') {
         await drain();
         await reachRenewal(registry, sink);
         await registry.service.sweep();
@@ -225,7 +225,7 @@ describe('another requested rate', () => {
       await Promise.all([replacing, work]);
       await drain();
       const handshakes = await tenant.handshakes(id);
-      expect(handshakes.find((each) => each.reason === reason)).toMatchObject({
+      expect(handshakes.find((each) => each.trigger === trigger)).toMatchObject({
         state: 'cancelled',
         requestedrate: 100,
       });
@@ -360,7 +360,7 @@ describe('another requested rate', () => {
     await registry.service.sweep();
     await drain();
     await tenant.replace(id, { sink, requestedrate: 5 });
-    const renewals = (await tenant.handshakes(id)).filter(({ reason }) => reason === 'renewal');
+    const renewals = (await tenant.handshakes(id)).filter(({ trigger }) => trigger === 'renewal');
     expect(renewals).toMatchObject([{ state: 'due', requestedrate: 100 }]);
     for (const one of [id, other.id]) await tenant.subscriber.delete(`/v1/subscriptions/${one}`).expect(200);
   });
@@ -407,7 +407,7 @@ describe('a suspended subscription', () => {
     await drain();
     expect(asked()).toEqual([path, path]);
     for (const { id } of [fresh, failing]) {
-      expect(await tenant.handshakes(id)).toMatchObject([{ state: 'granted', reason: 'registration' }]);
+      expect(await tenant.handshakes(id)).toMatchObject([{ state: 'granted', trigger: 'registration' }]);
     }
   });
 
@@ -463,7 +463,7 @@ describe('a suspended subscription', () => {
     await move('resume', other.id);
     await drain();
     expect(asked()).toEqual([path]);
-    expect((await tenant.handshakes(other.id))[0]).toMatchObject({ reason: 'renewal', state: 'granted' });
+    expect((await tenant.handshakes(other.id))[0]).toMatchObject({ trigger: 'renewal', state: 'granted' });
   });
 
   test.each([
@@ -481,9 +481,9 @@ describe('a suspended subscription', () => {
     await drain();
     expect(asked()).toEqual([path]);
     expect(await tenant.handshakes(id)).toMatchObject([
-      { reason: 'request', state: 'granted' },
-      { reason: 'renewal', state: 'cancelled' },
-      { reason: 'registration' },
+      { trigger: 'request', state: 'granted' },
+      { trigger: 'renewal', state: 'cancelled' },
+      { trigger: 'registration' },
     ]);
   });
 });
@@ -494,7 +494,7 @@ describe('POST to the handshakes of a subscription', () => {
     const { id } = await tenant.register(sink);
     registry.receiver.consent(path, { rate: '5' });
     const { body } = await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
-    expect(body).toMatchObject({ reason: 'request', state: 'granted', attempts: [{ number: 1 }] });
+    expect(body).toMatchObject({ trigger: 'request', state: 'granted', attempts: [{ number: 1 }] });
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 5 });
   });
 

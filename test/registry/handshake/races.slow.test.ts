@@ -194,7 +194,7 @@ onServer(
       expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
     });
     expect(
-      await registry.sql(`select 1 from handshake where reason = 'renewal' and state in ('due', 'asking')`),
+      await registry.sql(`select 1 from handshake where trigger = 'renewal' and state in ('due', 'asking')`),
     ).toEqual([]);
   },
 );

@@ -30,7 +30,7 @@ async function startRenewal(sink: string) {
   await registry.service.sweep();
 }
 const drain = () => registry.service.worker.drain();
-const renewals = async (id: string) => (await tenant.handshakes(id)).filter(({ reason }) => reason === 'renewal');
+const renewals = async (id: string) => (await tenant.handshakes(id)).filter(({ trigger }) => trigger === 'renewal');
 
 describe('renewal', () => {
   test('a grant is renewed between the half and 85 % of its lifetime, at random', async () => {
@@ -41,7 +41,7 @@ describe('renewal', () => {
     expect(share).toBeGreaterThanOrEqual(0.499);
     expect(share).toBeLessThanOrEqual(0.851);
     await registry.service.sweep();
-    expect(await registry.sql(`select 1 from handshake where sink = $1 and reason = 'renewal'`, sink)).toEqual([]);
+    expect(await registry.sql(`select 1 from handshake where sink = $1 and trigger = 'renewal'`, sink)).toEqual([]);
   });
 
   test('the old grant stays valid until the response arrives, which sets rate and expiry', async () => {

@@ -77,13 +77,13 @@ async function fill(tenant: string, subscriber: string, each: number, only = cas
      from subscription s where ${isNew} and ${kind} in ${granted}`,
   );
   await registry.sql(
-    `insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, state, verdict,
+    `insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, trigger, startedby, state, verdict,
        attempts, createdat, finishedat, waitinguntil, dueat)
-     select gen_random_uuid(), s.tenant, s.origin, s.sink, sink_host(s.sink), s.id, 1, reason, 'test', state, verdict,
+     select gen_random_uuid(), s.tenant, s.origin, s.sink, sink_host(s.sink), s.id, 1, trigger, 'test', state, verdict,
        1, at, case when state not in ('due', 'waiting') then at end, case when state = 'waiting' then now() + interval '1 hour' end,
        case when state = 'due' then now() + interval '1 hour' end
      from subscription s cross join lateral (
-       select 'request' as reason,
+       select 'request' as trigger,
          case ${kind} when 'unasked' then 'due' when 'waiting' then 'waiting' when 'refused' then 'refused'
            when 'unreachable' then 'unreachable' when 'retired' then 'retired' else 'granted' end as state,
          case ${kind} when 'unasked' then null when 'waiting' then 'no_consent_headers' when 'refused' then 'origin_mismatch'

@@ -170,8 +170,8 @@ test('requests are counted by operation and status, with their latency', async (
   expect(text).not.toContain('/nothing');
 });
 
-test('handshakes are counted by verdict and reason, with their latency', async () => {
-  const refused = { verdict: 'no_consent_headers', reason: 'registration' };
+test('handshakes are counted by verdict and trigger, with their latency', async () => {
+  const refused = { verdict: 'no_consent_headers', trigger: 'registration' };
   const before = (await metric('assent_handshake_duration_seconds_count')) ?? 0;
   registry.receiver.on('/silent', (_request, response) => response.writeHead(200).end());
   const sink = registry.receiver.sink('/silent');

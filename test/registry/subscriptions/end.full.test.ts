@@ -151,7 +151,7 @@ describe('after its end, without a sweep, a subscription', () => {
     await reachRenewal(registry, sink);
     await registry.sql(`update subscription set endedat = null where id = $1::uuid`, ending.id);
     await registry.sql(
-      `insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, state, dueat)
+      `insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, trigger, startedby, state, dueat)
        select gen_random_uuid(), tenant, origin, sink, 'x', id, generation, 'request', 'test', 'due', now()
        from subscription where id = $1::uuid`,
       ending.id,

@@ -162,7 +162,7 @@ describe('Idempotency-Key', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
     expect(new Set(answers.map((answer) => answer.get('Location'))).size).toBe(1);
     const listed = await subscriber.get(path).expect(200);
-    expect(listed.body.map(({ reason }: { reason: string }) => reason)).toEqual(['request', 'registration']);
+    expect(listed.body.map(({ trigger }: { trigger: string }) => trigger)).toEqual(['request', 'registration']);
     expect(listed.body[0].id).toBe(answers[0]?.body.id);
   });
 

@@ -284,9 +284,9 @@ describe('handshakes', () => {
     await sender.get('/v1/handshakes').expect(403);
   });
 
-  test('by host, part of the sink, subscriber, origin, state, verdict, reason and time', async () => {
+  test('by host, part of the sink, subscriber, origin, state, verdict, trigger and time', async () => {
     const all = await walk(admin, '/v1/handshakes', {}, 200);
-    const reason = 'registration';
+    const trigger = 'registration';
     const own =
       (id: string | undefined) =>
       ({ subscription }: Entry) =>
@@ -298,8 +298,8 @@ describe('handshakes', () => {
       [{ subscriber: 'one' }, ({ subscription }) => idsOf(mine).includes(subscription ?? '')],
       [{ subscriber: 'one', host: 'a.hooks.test', sinkcontains: 'parcels' }, own(mine[2]?.id)],
       [{ origin: 'Second.example.com' }, own(mine[2]?.id)],
-      [{ reason }, (entry) => entry['reason'] === reason],
-      [{ reason: 'renewal' }, (entry) => entry['reason'] === 'renewal'],
+      [{ trigger }, (entry) => entry['trigger'] === trigger],
+      [{ trigger: 'renewal' }, (entry) => entry['trigger'] === 'renewal'],
       ...[...new Set(all.map(({ state }) => String(state)))].map(
         (state): [Record<string, string>, (entry: Entry) => boolean] => [
           { state },
@@ -330,10 +330,10 @@ describe('handshakes', () => {
     await registry.sql(`update "grant" set renewat = now() - interval '1 millisecond' where sink = $1`, sink);
     await registry.service.sweep();
     await registry.service.worker.drain();
-    const [renewal] = await find(admin, '/v1/handshakes', { reason: 'renewal', subscriber: 'one' });
+    const [renewal] = await find(admin, '/v1/handshakes', { trigger: 'renewal', subscriber: 'one' });
     expect(renewal).toMatchObject({ sink, state: 'granted' });
     expect(renewal).not.toHaveProperty('subscription');
-    expect(await find(admin, '/v1/handshakes', { reason: 'renewal', subscriber: 'other' })).toEqual([]);
+    expect(await find(admin, '/v1/handshakes', { trigger: 'renewal', subscriber: 'other' })).toEqual([]);
   });
 });
 

@@ -78,7 +78,7 @@ describe('another tenant', () => {
     await registry.service.worker.drain();
     const list = async (client: Client, path: string) => (await client.get(`${path}/handshakes`).expect(200)).body;
     const [renewal] = await list(admin, ours.path);
-    expect(renewal).toMatchObject({ reason: 'renewal', state: 'granted' });
+    expect(renewal).toMatchObject({ trigger: 'renewal', state: 'granted' });
     await admin.delete(ours.path).expect(200);
     await admin.delete(`/v1/origins/${name}`).expect(200);
 
@@ -88,7 +88,7 @@ describe('another tenant', () => {
       .send({ sink: ours.sink, protocol: 'HTTP', origin: name })
       .expect(201);
     const path = `/v1/subscriptions/${body.id}`;
-    expect(await list(stranger, path)).toMatchObject([{ reason: 'registration' }]);
+    expect(await list(stranger, path)).toMatchObject([{ trigger: 'registration' }]);
     await stranger.get(`${path}/handshakes/${renewal.id}`).expect(404);
     await stranger.delete(path).expect(200);
     await stranger.delete(`/v1/origins/${name}`).expect(200);

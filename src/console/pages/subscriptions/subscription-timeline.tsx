@@ -153,13 +153,13 @@ export function Timeline({ read }: { read: SubscriptionDetails }) {
 }
 
 function HandshakeCard({ handshake, isOpen }: { handshake: ApiHandshake; isOpen: boolean }) {
-  const { sink, reason, state, verdict, message, advice, fixedby = 'nobody', next, nextat } = handshake;
+  const { sink, trigger, state, verdict, message, advice, fixedby = 'nobody', next, nextat } = handshake;
   const { createdat, attempts, rejectedcallback } = handshake;
   return (
     <details open={isOpen}>
       <summary>
         <h3 class="in-line">
-          <Time at={createdat} isExact /> · {t(handshakePageTexts.reasons[reason])}
+          <Time at={createdat} isExact /> · {t(handshakePageTexts.triggers[trigger])}
         </h3>{' '}
         <span class={`badge ${looks[state] ?? 'bad'}`}>{t(handshakePageTexts.states[state])}</span>{' '}
         {verdict !== undefined && <code>{verdict}</code>}

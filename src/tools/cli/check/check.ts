@@ -186,7 +186,7 @@ export async function check(settings: CheckSettings, observer: Observer): Promis
     attempts.push(attempt);
     observer.asked(attempt, attempts.length > 1);
     const deciding: MoveInput = {
-      claim: { reason: 'registration' },
+      claim: { trigger: 'registration' },
       attempt: { callbackOffered },
       origin: policy,
       judgement: judged,

@@ -30,7 +30,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
       resume: { operation: 'resumeSubscription' },
       handshakes: {
         operation: 'listSubscriptionHandshakes',
-        columns: ['id', 'state', 'verdict', 'reason', 'attempts.length', 'createdat'],
+        columns: ['id', 'state', 'verdict', 'trigger', 'attempts.length', 'createdat'],
       },
       ask: { operation: 'askWebhook' },
       wait: {
