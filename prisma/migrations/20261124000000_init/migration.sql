@@ -278,8 +278,8 @@ create table change (
   kind text not null,
   sink text not null,
   subscription uuid,
-  -- What became of the thing that the change is about; null where it is gone.
-  state jsonb,
+  -- The thing that the change is about, as it is now; null where it is gone.
+  resource jsonb,
   -- Why: the verdict of a handshake, or why a grant ended.
   reason text,
   -- Whose subscriptions it is about; null for a change of an origin or a block.
@@ -657,16 +657,16 @@ from (
 -- What the log tells about, as it is now: one line of a snapshot each, and what a change carries. A block is a line of its
 -- own, and no part of the others: followers compare (src/matching/replica/blocks.ts).
 create view origin_state as
-select o.name as origin, o.tenant, row_to_json(known) as state
+select o.name as origin, o.tenant, row_to_json(known) as resource
 from origin o, lateral (select o.name, o.isdefault, o.profile) known;
 
 create view block_state as
-select b.id, b.tenant, row_to_json(known) as state
+select b.id, b.tenant, row_to_json(known) as resource
 from block b, lateral (select b.id, b.kind, b.value) known;
 
 -- A subscription whose end was recorded is gone, as if it had been deleted. Until then, readers compare `expiresat`.
 create view subscription_state as
-select s.id, s.tenant, s.origin, row_to_json(known) as state
+select s.id, s.tenant, s.origin, json_strip_nulls(row_to_json(known)) as resource
 from subscription s, lateral (
   select s.id, s.subscriber, s.origin, s.sink, s.source, s.types, s.subject, s.filters, s.protocolsettings,
     s.sinkcredential is not null as hascredential,
@@ -678,9 +678,10 @@ where s.endedat is null;
 -- Readers compare `expiresat`, because nothing is logged when it passes. Times as everywhere else: clients that hold the
 -- contract's date-time to `Z` refuse `+00:00`. They compare `address` with blocked networks.
 create view grant_state as
-select g.id, g.origin, g.sink, g.tenant, row_to_json(known) as state
+select g.id, g.origin, g.sink, g.tenant, json_strip_nulls(row_to_json(known)) as resource
 from "grant" g, lateral (
-  select g.id, g.origin, g.sink, g.state, g.basis, g.allowedrate, g.address,
+  select g.id, g.origin, g.sink, g.state, g.basis,
+    case g.allowedrate when '*' then to_json(g.allowedrate) else to_json(g.allowedrate::bigint) end as allowedrate, g.address,
     to_char(g.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat,
     to_char(g.helduntil at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as helduntil
 ) known;
@@ -708,20 +709,20 @@ returns void language plpgsql
 set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan as $$
 declare
-  states jsonb[];
+  resources jsonb[];
   -- Of each change, as JSON: an array of arrays must be rectangular.
   concerned jsonb[];
   last bigint;
 begin
   perform lock_registry('changes');
   select array_agg((case
-      when c.kind like 'origin.%' then (select s.state from origin_state s where s.origin = c.origin)
-      when c.block is not null then (select s.state from block_state s where s.id = c.block)
+      when c.kind like 'origin.%' then (select s.resource from origin_state s where s.origin = c.origin)
+      when c.block is not null then (select s.resource from block_state s where s.id = c.block)
       -- A handshake without consent, or what a block does: its subject has not changed.
       when c.kind like 'handshake.%' or c.kind in ('subscription.blocked', 'subscription.unblocked') then null
       when c.subscription is not null
-        then (select case when s.origin = c.origin then s.state end from subscription_state s where s.id = c.subscription)
-      else (select s.state from grant_state s where s.origin = c.origin and s.sink = c.sink)
+        then (select case when s.origin = c.origin then s.resource end from subscription_state s where s.id = c.subscription)
+      else (select s.resource from grant_state s where s.origin = c.origin and s.sink = c.sink)
     end)::jsonb order by c.place),
     array_agg(case
       when c.kind like 'origin.%' or c.block is not null then null
@@ -732,15 +733,15 @@ begin
         select jsonb_agg(distinct s.subscriber) from subscription s
         where s.origin = c.origin and s.sink = c.sink and s.endedat is null)
     end order by c.place)
-  into states, concerned
+  into resources, concerned
   from unnest(tenants, origins, kinds, sinks, subscriptions, subscribers, blocks)
     with ordinality as c (tenant, origin, kind, sink, subscription, subscriber, block, place);
   with appended as (
-    insert into change (tenant, origin, kind, sink, subscription, state, reason, subscribers, block)
-    select c.tenant, c.origin, c.kind, c.sink, c.subscription, c.state, c.reason,
+    insert into change (tenant, origin, kind, sink, subscription, resource, reason, subscribers, block)
+    select c.tenant, c.origin, c.kind, c.sink, c.subscription, c.resource, c.reason,
       case when c.concerned is not null then array(select jsonb_array_elements_text(c.concerned)) end, c.block
-    from unnest(tenants, origins, kinds, sinks, subscriptions, states, reasons, concerned, blocks)
-      with ordinality as c (tenant, origin, kind, sink, subscription, state, reason, concerned, block, place)
+    from unnest(tenants, origins, kinds, sinks, subscriptions, resources, reasons, concerned, blocks)
+      with ordinality as c (tenant, origin, kind, sink, subscription, resource, reason, concerned, block, place)
     order by c.place
     returning position
   )

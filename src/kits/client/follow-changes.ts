@@ -42,7 +42,7 @@ export interface FollowOptions {
 
 interface BatchOptions extends Omit<FollowOptions, 'onCursor'> {
   /** Each change with the present status of its subscriptions. */
-  status?: boolean;
+  statuses?: boolean;
   /** How long a page is waited for: less than the time-out of a request. 20 if absent. */
   waitSeconds?: number;
   /**
@@ -58,7 +58,7 @@ type Get = ClientMethod<'get'>;
 interface Query {
   after?: string | undefined;
   origin?: string | undefined;
-  status?: boolean | undefined;
+  statuses?: boolean | undefined;
 }
 
 /** Milliseconds. A stream sends an event when it opens, and then at least every 15 seconds by default. */
@@ -172,8 +172,8 @@ export async function applyBatches(
 const isOutage = ({ code, status }: AssentError) => code === connectionLost || status === 429 || status >= 500;
 
 async function* connect(get: Get, from: string | undefined, options: BatchOptions, signal: AbortSignal) {
-  const { origin, status, waitSeconds = 20, onFault } = options;
-  let query: Query = { after: from, origin, status };
+  const { origin, statuses, waitSeconds = 20, onFault } = options;
+  let query: Query = { after: from, origin, statuses };
   try {
     return yield* readStream(get, query, signal);
   } catch (error) {

@@ -11,7 +11,7 @@ import type { Checkpoint } from '../client/follow-changes.js';
 /** A line of a snapshot. The last one is `end`; without it the snapshot is incomplete. */
 export type SnapshotLine = StateLine | ({ kind: 'end' } & Checkpoint);
 
-/** A change from the feed: the new state of its subject, or null if it was deleted. */
+/** A change from the feed: its subject as it is now, or without `resource` if that is gone. */
 export interface ChangeLine extends Checkpoint {
   /** `grant.revoked` is about a grant. */
   kind: string;
@@ -25,7 +25,7 @@ export interface ChangeLine extends Checkpoint {
   block?: string;
   /** A code. */
   reason?: string;
-  state: State | null;
+  resource?: State;
 }
 
 /** A replica of the kit has one tenant: that of its token. */
@@ -39,5 +39,6 @@ export function subjectOfLine(line: SnapshotLine | ChangeLine): Subject | undefi
 
 /** Reports a line that a newer registry wrote and this version cannot apply, and continues. */
 export function putLine(replica: Replica, line: SnapshotLine | ChangeLine, onFault: (error: unknown) => void): void {
-  if ('state' in line) putOrRemove(replica, subjectOfLine(line), line.state, onFault);
+  const resource = 'resource' in line ? line.resource : undefined;
+  putOrRemove(replica, subjectOfLine(line), resource ?? null, onFault);
 }

@@ -7,7 +7,7 @@ import { subjectOfLine, type ChangeLine, type SnapshotLine } from './lines.js';
 
 /**
  * The replica on disk: a journal of the lines as received. A header that names the registry, a snapshot with its end, then
- * changes; `current` lines record when the replica was known to be current. A change carries the whole new state, so
+ * changes; `current` lines record when the replica was known to be current. A change carries its whole subject, so
  * applying a line twice is harmless, and every beginning of the file with a whole snapshot is a valid replica.
  *
  * Appends are never awaited. After one that failed nothing more is appended, because a change would be missing in the
@@ -94,7 +94,7 @@ export async function openReplicaFile(settings: ReplicaFileSettings): Promise<Re
         // A compacted file has changes before its end line.
         isWhole ||= each.kind === 'end';
         if ('cursor' in each && isWhole) {
-          const currentAt = 'state' in each || each.kind === 'end' ? (place?.currentAt ?? 0) : timeOf(each);
+          const currentAt = each.kind === 'current' ? timeOf(each as CurrentLine) : (place?.currentAt ?? 0);
           place = { cursor: each.cursor, revision: each.revision, currentAt };
         }
         if (each.kind !== 'current') put(each as SnapshotLine | ChangeLine);
@@ -181,8 +181,8 @@ async function survey(path: string) {
       if ('cursor' in line) checkpoint = { cursor: line.cursor, revision: line.revision };
       if (line.kind === 'current') current = line;
       const subject = number === 1 ? undefined : subjectOfLine(line);
-      if (subject === undefined || !('state' in line)) continue;
-      const isGone = line.state === null;
+      if (subject === undefined) continue;
+      const isGone = !('resource' in line);
       if (subject.kind === 'origin') {
         // Deleting an origin deletes everything that belongs to it.
         if (isGone) begunAt.set(subject.origin, number);

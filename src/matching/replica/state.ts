@@ -1,9 +1,10 @@
 import type { Basis, reportedStates } from '../../consent/decision.js';
 import type { Profile } from '../../consent/origin.js';
+import type { Rate } from '../../consent/rate.js';
 import type { Filter } from '../filters/filter.js';
 
 /**
- * The subjects of changes and states, in the form of the database views `block_state`, `origin_state`, `subscription_state`
+ * The subjects of changes, and their states in the form of the database views `block_state`, `origin_state`, `subscription_state`
  * and `grant_state`, and of the feed and snapshots. States have everything that matching and permissions need, and no
  * secret.
  */
@@ -16,22 +17,22 @@ export type Subject =
 export type State = BlockState | OriginState | SubscriptionState | GrantState;
 
 export type StateLine =
-  | { kind: 'block'; state: BlockState }
-  | { kind: 'origin'; state: OriginState }
-  | { kind: 'subscription'; state: SubscriptionState }
-  | { kind: 'grant'; state: GrantState };
+  | { kind: 'block'; resource: BlockState }
+  | { kind: 'origin'; resource: OriginState }
+  | { kind: 'subscription'; resource: SubscriptionState }
+  | { kind: 'grant'; resource: GrantState };
 
 /** Undefined for a kind that this version does not know. */
-export function subjectOfState({ kind, state }: StateLine, tenant: string): Subject | undefined {
+export function subjectOfState({ kind, resource }: StateLine, tenant: string): Subject | undefined {
   switch (kind) {
     case 'block':
-      return { kind, tenant, id: state.id };
+      return { kind, tenant, id: resource.id };
     case 'origin':
-      return { kind, tenant, origin: state.name };
+      return { kind, tenant, origin: resource.name };
     case 'subscription':
-      return { kind, origin: state.origin, id: state.id };
+      return { kind, origin: resource.origin, id: resource.id };
     case 'grant':
-      return { kind, origin: state.origin, sink: state.sink };
+      return { kind, origin: resource.origin, sink: resource.sink };
     default:
       return undefined;
   }
@@ -81,15 +82,15 @@ export interface SubscriptionState {
   subscriber?: string;
   origin: string;
   sink: string;
-  source?: string | null;
-  types?: string[] | null;
-  subject?: string | null;
-  filters?: Filter[] | null;
-  protocolsettings?: Record<string, unknown> | null;
+  source?: string;
+  types?: string[];
+  subject?: string;
+  filters?: Filter[];
+  protocolsettings?: Record<string, unknown>;
   hascredential: boolean;
   suspended: boolean;
   /** RFC 3339: the end that its consumer named. */
-  expiresat?: string | null;
+  expiresat?: string;
 }
 
 export interface GrantState {
@@ -98,10 +99,10 @@ export interface GrantState {
   sink: string;
   state: (typeof reportedStates)[number];
   basis: Basis;
-  allowedrate: string;
+  allowedrate: Rate;
   /** RFC 3339. */
   expiresat: string;
-  helduntil?: string | null;
+  helduntil?: string;
   /** Of the webhook, when it was last asked for this consent. */
-  address?: string | null;
+  address?: string;
 }

@@ -43,8 +43,8 @@ const longestWaitMs = 5_000;
  * Readers that are further behind read pages of the log. A reader only moves forward, and never skips a change of its
  * scope.
  *
- * A subscriber reads the changes of its own subscriptions. Each carries their present status, from the database, instead
- * of the state that senders get.
+ * A subscriber reads the changes of its own subscriptions. Each carries their present statuses, from the database, instead
+ * of the resource that senders get.
  */
 export class Feed {
   readonly #settings: FeedSettings;
@@ -100,14 +100,11 @@ export class Feed {
     throw indexLoading();
   }
 
-  /** The state that every sender gets, on request with the present statuses behind it. */
+  /** The resource that every sender gets, on request with the present statuses behind it. */
   async textsOf(changes: readonly LoggedChange[], scope: FeedScope): Promise<TextOfChange[]> {
-    if (!scope.withStatus) return changes.map((change) => this.#textOf(change, scope));
+    if (!scope.withStatuses) return changes.map((change) => this.#textOf(change, scope));
     const statuses = await readStatuses(this.#settings.query, changes, scope);
-    return changes.map((change, place) => {
-      const text = this.#textOf(change, scope);
-      return { ...text, json: `${text.json.slice(0, -1)},"subscriptions":${JSON.stringify(statuses[place] ?? [])}}` };
-    });
+    return changes.map((change, place) => withStatuses(this.#textOf(change, scope), statuses[place] ?? []));
   }
 
   /** Made for each reader: the status is the present one. */
@@ -120,8 +117,10 @@ export class Feed {
         kind === 'subscription.moved'
           ? []
           : (statuses[place] ?? []).map(({ id, status, reason }) => ({ id, status, reason }));
-      const state = own.length === 0 ? null : JSON.stringify({ subscriptions: own });
-      return textWith(change, writeCursor(secret, scope, { epoch, position }), state);
+      return withStatuses(
+        textWith({ ...change, resource: null }, writeCursor(secret, scope, { epoch, position })),
+        own,
+      );
     });
   }
 
@@ -155,7 +154,7 @@ export class Feed {
     const known = made.get(change);
     if (known !== undefined) return known;
     const { epoch, secret } = this.bounds();
-    const text = textWith(change, writeCursor(secret, scope, { epoch, position: change.position }), change.state);
+    const text = textWith(change, writeCursor(secret, scope, { epoch, position: change.position }));
     made.set(change, text);
     return text;
   }
@@ -269,8 +268,8 @@ export class Reader {
   }
 }
 
-function textWith(change: LoggedChange, cursor: string, state: string | null): TextOfChange {
-  const { position, at, kind, origin, sink, subscription, reason, block } = change;
+function textWith(change: LoggedChange, cursor: string): TextOfChange {
+  const { position, at, kind, origin, sink, subscription, reason, block, resource } = change;
   const members = {
     cursor,
     revision: String(position),
@@ -282,19 +281,24 @@ function textWith(change: LoggedChange, cursor: string, state: string | null): T
     ...(reason === null ? {} : { reason }),
     ...(block === null ? {} : { block }),
   };
-  return { kind, cursor, json: `${JSON.stringify(members).slice(0, -1)},"state":${state ?? 'null'}}` };
+  const json = JSON.stringify(members);
+  return { kind, cursor, json: resource === null ? json : `${json.slice(0, -1)},"resource":${resource}}` };
+}
+
+function withStatuses(text: TextOfChange, statuses: readonly object[]): TextOfChange {
+  return { ...text, json: `${text.json.slice(0, -1)},"statuses":${JSON.stringify(statuses)}}` };
 }
 
 /** Readers that the same changes wake. A tenant's name contains no NUL. */
-function audienceOf({ tenant, subscriber, withStatus }: FeedScope): string {
-  return subscriber === undefined ? (withStatus ? `${tenant}\0\0` : tenant) : `${tenant}\0${subscriber}`;
+function audienceOf({ tenant, subscriber, withStatuses }: FeedScope): string {
+  return subscriber === undefined ? (withStatuses ? `${tenant}\0\0` : tenant) : `${tenant}\0${subscriber}`;
 }
 
 function audiencesOf(changes: readonly LoggedChange[]): Set<string> {
   const audiences = new Set<string>();
   for (const { kind, tenant, subscribers } of changes) {
     if (!isEffectOfBlock(kind)) audiences.add(tenant);
-    audiences.add(audienceOf({ tenant, withStatus: true }));
+    audiences.add(audienceOf({ tenant, withStatuses: true }));
     for (const subscriber of subscribers ?? []) audiences.add(audienceOf({ tenant, subscriber }));
   }
   return audiences;

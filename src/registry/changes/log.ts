@@ -23,8 +23,8 @@ export interface LoggedChange {
   /** Empty for a change of the origin itself. */
   sink: string;
   subscription: string | null;
-  /** JSON; null if the subject no longer exists, or if nothing changed for senders. */
-  state: string | null;
+  /** The state of the subject, as JSON; null if it no longer exists, or if nothing changed for senders. */
+  resource: string | null;
   /** A code. */
   reason: string | null;
   /** Whose subscriptions it is about; null for a change of the origin itself. */
@@ -45,15 +45,15 @@ export interface FeedScope {
   origin?: string | undefined;
   subscriber?: string | undefined;
   /** Each change has the present status of the subscriptions that it is about. */
-  withStatus?: boolean | undefined;
+  withStatuses?: boolean | undefined;
 }
 
 /** Whether a reader of this scope gets the change. What a block does to subscriptions is for those who report statuses. */
-export function isVisible(change: LoggedChange, { tenant, origin, subscriber, withStatus }: FeedScope): boolean {
+export function isVisible(change: LoggedChange, { tenant, origin, subscriber, withStatuses }: FeedScope): boolean {
   if (change.tenant !== tenant && change.tenant !== everyTenant) return false;
   if (origin !== undefined && change.origin !== origin && change.origin !== '') return false;
   if (subscriber !== undefined) return change.subscribers?.includes(subscriber) === true;
-  return withStatus === true || !isEffectOfBlock(change.kind);
+  return withStatuses === true || !isEffectOfBlock(change.kind);
 }
 
 /** A page has at least one change, however large that is. */
@@ -85,15 +85,15 @@ export async function readLog(
   const { values, sources } = sourcesOf(of);
   const rows = await query<LogRow>(
     `select f.epoch::text as epoch, f.horizon::text as horizon, c.position::text as position, c.tenant, c.origin, c.kind,
-       c.sink, c.subscription::text as subscription, c.state, c.reason, c.subscribers, c.block::text as block, c.found,
+       c.sink, c.subscription::text as subscription, c.resource, c.reason, c.subscribers, c.block::text as block, c.found,
        greatest(f.horizon, (select max(position) from change))::text as end,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
        to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
      from feed_state f left join lateral (
        select *, count(*) over () as found from (
          select *, sum(bytes) over (order by position rows unbounded preceding) as upto from (
-           select *, ${changeOverhead} + octet_length(sink) + coalesce(octet_length(state), 0) as bytes from (
-             select position, at, tenant, origin, kind, sink, subscription, state::text as state, reason, subscribers, block
+           select *, ${changeOverhead} + octet_length(sink) + coalesce(octet_length(resource), 0) as bytes from (
+             select position, at, tenant, origin, kind, sink, subscription, resource::text as resource, reason, subscribers, block
              from (${sources}) source order by position limit $2::int
            ) page
          ) sized
@@ -104,11 +104,23 @@ export async function readLog(
   );
   const [first] = rows;
   if (first === undefined) throw new Error('The table feed_state has no row.');
-  const changes = rows.flatMap(({ position, at, tenant, origin, kind, sink, subscription, state, ...whom }) => {
+  const changes = rows.flatMap(({ position, at, tenant, origin, kind, sink, subscription, resource, ...whom }) => {
     if (position === null) return [];
     const { reason, subscribers, block } = whom;
     return [
-      { position: BigInt(position), at, tenant, origin, kind, sink, subscription, state, reason, subscribers, block },
+      {
+        position: BigInt(position),
+        at,
+        tenant,
+        origin,
+        kind,
+        sink,
+        subscription,
+        resource,
+        reason,
+        subscribers,
+        block,
+      },
     ];
   });
   const bounds = { epoch: first.epoch, horizon: BigInt(first.horizon) };
@@ -116,7 +128,7 @@ export async function readLog(
   return { bounds, end: BigInt(first.end), now: first.now, changes, isMore };
 }
 
-/** Approximate bytes of a change without its sink and its state. */
+/** Approximate bytes of a change without its sink and its resource. */
 export const changeOverhead = 350;
 
 /**
@@ -164,17 +176,18 @@ export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffe
 export async function* readStates(
   { stream }: Snapshot,
   of?: FeedScope,
-  withStatus = false,
+  withStatuses = false,
 ): AsyncGenerator<{ kind: Subject['kind']; states: string[] }> {
   for (const kind of ['block', 'origin', 'subscription', 'grant'] as const) {
     const { where, values } = conditions(kind, of);
     const statement =
-      withStatus && kind === 'subscription'
-        ? `select (s.state::jsonb || jsonb_build_object('status', d.status, 'reason', d.statusreason, 'handshake', d.handshake))::text as text
+      withStatuses && kind === 'subscription'
+        ? `select (s.resource::jsonb || jsonb_strip_nulls(
+             jsonb_build_object('status', d.status, 'reason', d.statusreason, 'handshake', d.handshake)))::text as text
            from subscription_state s cross join lateral (
              select t.status, t.statusreason, t.handshake from subscription_status t where t.id = s.id offset 0) d
            where ${where}true`
-        : `select state::text as text from ${kind}_state where ${where}true`;
+        : `select resource::text as text from ${kind}_state where ${where}true`;
     for await (const states of stream(statement, values)) yield { kind, states };
   }
 }
@@ -188,9 +201,9 @@ export function putStates(
   onFault: (error: unknown) => void,
 ): void {
   for (const text of states) {
-    const line = { kind, state: JSON.parse(text) as State } as StateLine;
-    const key = line.kind === 'origin' ? line.state.name : line.state.id;
-    putOrRemove(replica, subjectOfState(line, tenantOf(key)), line.state, onFault);
+    const line = { kind, resource: JSON.parse(text) as State } as StateLine;
+    const key = line.kind === 'origin' ? line.resource.name : line.resource.id;
+    putOrRemove(replica, subjectOfState(line, tenantOf(key)), line.resource, onFault);
   }
 }
 
@@ -204,6 +217,6 @@ export async function readOwners(query: Query): Promise<Map<string, string>> {
 
 /** A change that cannot be applied is reported, and does not stop the follower. */
 export function applyChange(replica: Replica, change: LoggedChange, onFault: (error: unknown) => void): void {
-  const state = change.state === null ? null : (JSON.parse(change.state) as State);
+  const state = change.resource === null ? null : (JSON.parse(change.resource) as State);
   putOrRemove(replica, subjectOfChange(change, change.tenant), state, onFault);
 }

@@ -1,3 +1,5 @@
+import type { components } from '../../base/contract/contract.gen.js';
+import { storedRate } from '../../consent/rate.js';
 import type { Query } from '../storage/database.js';
 import type { FeedScope, LogBounds, LoggedChange } from './log.js';
 
@@ -7,7 +9,7 @@ export type OwnScope = FeedScope & { subscriber: string };
 /** How many changes of the tenant one read goes through: a subscriber may have none among millions. */
 const maxSearched = 5_000;
 
-interface OwnRow extends Omit<LoggedChange, 'position' | 'state' | 'subscribers' | 'block'> {
+interface OwnRow extends Omit<LoggedChange, 'position' | 'resource' | 'subscribers' | 'block'> {
   epoch: string;
   horizon: string;
   end: string;
@@ -17,7 +19,7 @@ interface OwnRow extends Omit<LoggedChange, 'position' | 'state' | 'subscribers'
 
 /**
  * The changes after a position that concern a subscriber, in order, and the position up to which they were searched. The
- * states of senders are left out: they name a grant that other subscribers share.
+ * resources of senders are left out: they name a grant that other subscribers share.
  */
 export async function readOwnLog(
   query: Query,
@@ -55,7 +57,7 @@ export async function readOwnLog(
           {
             position: BigInt(position),
             ...{ at, tenant, origin: of, kind, sink, subscription, reason },
-            state: null,
+            resource: null,
             subscribers: [subscriber],
             block: null,
           },
@@ -70,19 +72,14 @@ export async function readOwnLog(
 }
 
 /** Where a subscription stands now. Senders that ask for it get all members; subscribers get the first three. */
-interface PresentStatus {
-  id: string;
-  status: string;
-  reason: string;
-  subscriber: string;
-  origin: string;
-  sink: string;
-  /** The handshake that the status is based on. */
+type PresentStatus = components['schemas']['PresentStatus'];
+
+type StatusRow = Pick<Required<PresentStatus>, 'id' | 'status' | 'reason' | 'subscriber' | 'origin' | 'sink'> & {
+  place: number;
   handshake: string | null;
-  /** Of the grant. */
   allowedrate: string | null;
-  expiresat: string | null;
-}
+  grantexpiresat: string | null;
+};
 
 /** Of one change. A client that has more to one sink lists them. */
 const maxListed = 1_000;
@@ -98,7 +95,7 @@ export async function readStatuses(
 ): Promise<PresentStatus[][]> {
   if (changes.length === 0) return [];
   const isVisible = `s.tenant = $1 and ($2::text is null or s.subscriber = $2)`;
-  const rows = await query<PresentStatus & { place: number }>(
+  const rows = await query<StatusRow>(
     `with asked as (
        select * from unnest($3::text[], $4::text[], $5::uuid[]) with ordinality as c (origin, sink, subscription, place)
      ), own as materialized (
@@ -122,7 +119,7 @@ export async function readStatuses(
      )
      select own.place::int as place, known.id::text as id, known.status, known.reason, known.subscriber, known.origin,
        known.sink, known.handshake::text as handshake, known.allowedrate,
-       to_char(known.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat
+       to_char(known.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as grantexpiresat
      from own join known on known.id = own.id order by own.place, own.id`,
     [
       tenant,
@@ -133,6 +130,13 @@ export async function readStatuses(
     ],
   );
   const found: PresentStatus[][] = changes.map(() => []);
-  for (const { place, ...status } of rows) found[place - 1]?.push(status);
+  for (const { place, handshake, allowedrate, grantexpiresat, ...status } of rows) {
+    found[place - 1]?.push({
+      ...status,
+      ...(handshake === null ? {} : { handshake }),
+      ...(allowedrate === null ? {} : { allowedrate: storedRate(allowedrate) }),
+      ...(grantexpiresat === null ? {} : { grantexpiresat }),
+    });
+  }
   return found;
 }

@@ -53,7 +53,7 @@ export class Ring {
     for (let place = this.#placeOf(after); place < this.#entries.length; place += 1) {
       const entry = this.#entries[place] as LoggedChange;
       if (!isVisible(entry, scope)) continue;
-      size += changeOverhead + entry.sink.length + (entry.state?.length ?? 0);
+      size += changeOverhead + entry.sink.length + (entry.resource?.length ?? 0);
       if (changes.length === limit || (size > pageBytes && changes.length > 0)) {
         return { changes, position: changes.at(-1)?.position ?? after };
       }
@@ -91,6 +91,6 @@ export class Ring {
 }
 
 /** Includes the text for readers, which is created once for all of them. */
-function sizeOf({ sink, state, subscribers }: LoggedChange): number {
-  return 800 + 2 * (sink.length + (state?.length ?? 0)) + 100 * (subscribers?.length ?? 0);
+function sizeOf({ sink, resource, subscribers }: LoggedChange): number {
+  return 800 + 2 * (sink.length + (resource?.length ?? 0)) + 100 * (subscribers?.length ?? 0);
 }

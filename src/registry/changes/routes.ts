@@ -72,7 +72,7 @@ export function routes(context: Context): Handlers<'listChanges' | 'getSnapshot'
         status: 200,
         mediaType: 'application/jsonl',
         headers: ageHeader(freshness.ageOfDatabase()),
-        stream: (write) => writeSnapshot(database, scope, write, over.signal, call.query.status === true),
+        stream: (write) => writeSnapshot(database, scope, write, over.signal, call.query.statuses === true),
       };
     },
   };
@@ -82,7 +82,7 @@ export function routes(context: Context): Handlers<'listChanges' | 'getSnapshot'
 function ownScopeOf(call: OperationRequest<'listChanges'>): FeedScope {
   const { scopes, subscriber } = call.principal;
   const seesAll = scopes.has('assent:deliver') || scopes.has('assent:admin');
-  return seesAll ? { ...scopeOf(call), withStatus: call.query.status } : { ...scopeOf(call), subscriber };
+  return seesAll ? { ...scopeOf(call), withStatuses: call.query.statuses } : { ...scopeOf(call), subscriber };
 }
 
 /** An origin with an invalid name is refused: it could never have a change. */

@@ -28,7 +28,7 @@ export async function writeSnapshot(
   scope: FeedScope,
   write: Write,
   signal: AbortSignal,
-  withStatus: boolean,
+  withStatuses: boolean,
 ): Promise<void> {
   const until = performance.now() + readingMs;
   const spool = createSpool(limits.memory);
@@ -40,8 +40,8 @@ export async function writeSnapshot(
     };
     await database.snapshot(async (snapshot) => {
       const { epoch, secret, position } = await readEnd(snapshot.query);
-      for await (const { kind, states } of readStates(snapshot, scope, withStatus)) {
-        await append(states.map((state) => `{"kind":"${kind}","state":${state}}\n`).join(''));
+      for await (const { kind, states } of readStates(snapshot, scope, withStatuses)) {
+        await append(states.map((state) => `{"kind":"${kind}","resource":${state}}\n`).join(''));
       }
       const cursor = writeCursor(secret, scope, { epoch, position });
       await append(`${JSON.stringify({ kind: 'end', cursor, revision: String(position) })}\n`);

@@ -33,10 +33,10 @@ export async function follow(settings: FollowSettings, signal: AbortSignal): Pro
   async function compareAll(signal: AbortSignal): Promise<string> {
     const subscriptions = new Map<string, StatedSubscription>();
     const grants = new Map<string, GrantState>();
-    const { cursor, revision } = await readSnapshot<StateLine>(client.GET, { status: true }, signal, (lines) => {
-      for (const { kind, state } of lines) {
-        if (kind === 'grant') grants.set(`${state.origin} ${state.sink}`, state);
-        if (kind === 'subscription') subscriptions.set(state.id, state as StatedSubscription);
+    const { cursor, revision } = await readSnapshot<StateLine>(client.GET, { statuses: true }, signal, (lines) => {
+      for (const { kind, resource } of lines) {
+        if (kind === 'grant') grants.set(`${resource.origin} ${resource.sink}`, resource);
+        if (kind === 'subscription') subscriptions.set(resource.id, resource as StatedSubscription);
       }
     });
     const known = outbox.statuses();
@@ -53,9 +53,9 @@ export async function follow(settings: FollowSettings, signal: AbortSignal): Pro
 
   let mustCompare = false;
   const after = () => (mustCompare ? undefined : outbox.through()?.cursor);
-  const options = { after, status: true, waitSeconds, signal, load: compareAll, onFault };
+  const options = { after, statuses: true, waitSeconds, signal, load: compareAll, onFault };
   await applyBatches(client.GET, options, async ({ changes, cursor, revision }) => {
-    mustCompare = changes.some(({ subscriptions = [] }) => subscriptions.length >= maxListed);
+    mustCompare = changes.some(({ statuses = [] }) => statuses.length >= maxListed);
     // An unchanged log has newer cursors, too.
     if (mustCompare || (changes.length === 0 && performance.now() - notedAt < noteEveryMs)) return mustCompare;
     notedAt = performance.now();

@@ -1,3 +1,4 @@
+import type { Rate } from '../../consent/rate.js';
 import { isEffectOfBlock, type GrantState, type SubscriptionState } from '../../matching/replica/state.js';
 import type { Change } from '../../kits/client/follow-changes.js';
 import type { Notice, NoticeType } from './notice.js';
@@ -8,7 +9,7 @@ export interface LastStatus {
   origin: string;
   sink: string;
   status: string;
-  handshake: string | null;
+  handshake?: string | undefined;
   /** The end that its consumer named. */
   endsAt?: string;
 }
@@ -17,12 +18,12 @@ export interface LastStatus {
 export interface PresentStatus extends Omit<LastStatus, 'endsAt'> {
   id: string;
   reason: string;
-  allowedrate: string | null;
-  expiresat: string | null;
+  allowedrate?: Rate | undefined;
+  grantexpiresat?: string | undefined;
 }
 
-/** A line of a snapshot with `status=true`. */
-export type StatedSubscription = SubscriptionState & Omit<PresentStatus, 'allowedrate' | 'expiresat'>;
+/** A line of a snapshot with `statuses=true`. */
+export type StatedSubscription = SubscriptionState & Omit<PresentStatus, 'allowedrate' | 'grantexpiresat'>;
 
 /** What to keep: the new last status of each subscription, undefined if it is gone. */
 export type Updates = Map<string, LastStatus | undefined>;
@@ -41,7 +42,7 @@ const ofGrants: Readonly<Record<string, NoticeType>> = {
  * not at all if it is back.
  */
 export function noticesOf(change: Change, known: ReadonlyMap<string, LastStatus>, updates: Updates): Notice[] {
-  const { kind, subscription = '', revision, at, state, subscriptions = [] } = change;
+  const { kind, subscription = '', revision, at, resource, statuses = [] } = change;
   const time = Date.parse(at).toString(36);
   const from = (id: string) => ({ id: `${id}.${revision}.${time}`, at, subscription: id });
   const before = (id: string) => (updates.has(id) ? updates.get(id) : known.get(id));
@@ -50,20 +51,20 @@ export function noticesOf(change: Change, known: ReadonlyMap<string, LastStatus>
     updates.set(subscription, undefined);
     return gone === undefined || gone.status === 'expired' ? [] : [ended(from(subscription), gone, false)];
   }
-  return subscriptions.flatMap((present) => {
+  return (statuses as PresentStatus[]).flatMap((present) => {
     const { id, status } = present;
     const { subscriber, origin, sink, reason, handshake } = present;
     const last = before(id);
     const endsAt =
       kind.startsWith('subscription.') && !isEffectOfBlock(kind)
-        ? (state as { expiresat?: string | null } | null)?.expiresat
+        ? (resource as SubscriptionState | undefined)?.expiresat
         : last?.endsAt;
     updates.set(id, { subscriber, origin, sink, status, handshake, ...(endsAt ? { endsAt } : {}) });
     const types = [
       ...(isNews(present, last) ? [`subscription.${status}` as NoticeType] : []),
       ...(status === 'active' && ofGrants[kind] ? [ofGrants[kind]] : []),
     ];
-    const grant = grantOf(present, kind, state as GrantState | null);
+    const grant = grantOf(present, kind, resource as GrantState | undefined);
     const what = { subscriber, origin, sink, status, reason, grant };
     return types.map((type, place) => ({
       ...from(id),
@@ -124,10 +125,11 @@ function ended(from: Pick<Notice, 'id' | 'at' | 'subscription'>, last: LastStatu
 }
 
 function grantOf(
-  { reason, allowedrate, expiresat }: PresentStatus,
+  { reason, allowedrate, grantexpiresat }: PresentStatus,
   kind: string,
-  state: GrantState | null,
+  resource: GrantState | undefined,
 ): Notice['grant'] {
-  if (kind.startsWith('grant.') && state !== null) return state;
-  return allowedrate === null || expiresat === null || reason === 'ended' ? undefined : { allowedrate, expiresat };
+  if (kind.startsWith('grant.') && resource !== undefined) return resource;
+  if (allowedrate === undefined || grantexpiresat === undefined || reason === 'ended') return undefined;
+  return { allowedrate, expiresat: grantexpiresat };
 }

@@ -35,7 +35,7 @@ export interface Notice {
   status: string;
   /** The same code as in `statusdetails`. */
   reason: string;
-  grant: (Pick<GrantState, 'allowedrate' | 'expiresat'> & { helduntil?: string | null }) | undefined;
+  grant: Pick<GrantState, 'allowedrate' | 'expiresat' | 'helduntil'> | undefined;
 }
 
 export interface EventSettings {
@@ -86,8 +86,7 @@ function textsOf({ type, origin, reason, grant }: Notice): {
     : { title: verdictTexts.no_consent_headers.title };
   switch (type) {
     case 'subscription.active': {
-      const rate = grant === undefined ? '*' : grant.allowedrate === '*' ? '*' : Number(grant.allowedrate);
-      const [basis, may] = [row.title, statusTexts.maySend(origin, rate)];
+      const [basis, may] = [row.title, statusTexts.maySend(origin, grant?.allowedrate ?? '*')];
       return { message: { en: `${basis.en} ${may.en}`, nl: `${basis.nl} ${may.nl}` } };
     }
     case 'subscription.expiring':

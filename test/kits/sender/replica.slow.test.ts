@@ -98,21 +98,21 @@ interface Line {
   sink?: string;
   subscription?: string;
   block?: string;
-  state?: { name?: string; id: string; origin: string; sink: string } | null;
+  resource?: { name?: string; id: string; origin: string; sink: string };
 }
 
 /** What a file of the kit says of each thing. */
 async function statesIn(file: string): Promise<Map<string, unknown>> {
   const states = new Map<string, unknown>();
   for (const text of (await readFile(file, 'utf8')).split('\n').slice(1, -1)) {
-    const { kind, state, origin, sink, subscription, block } = JSON.parse(text) as Line;
+    const { kind, resource, origin, sink, subscription, block } = JSON.parse(text) as Line;
     const [what] = kind.split('.');
     if (!['block', 'origin', 'subscription', 'grant'].includes(what ?? '')) continue;
-    const of = origin ?? state?.name ?? state?.origin;
+    const of = origin ?? resource?.name ?? resource?.origin;
     const key =
-      what === 'grant' ? (sink ?? state?.sink) : what === 'origin' ? '' : (block ?? subscription ?? state?.id);
-    if (state === null) states.delete(`${what} ${of} ${key}`);
-    else states.set(`${what} ${of} ${key}`, state);
+      what === 'grant' ? (sink ?? resource?.sink) : what === 'origin' ? '' : (block ?? subscription ?? resource?.id);
+    if (resource === undefined) states.delete(`${what} ${of} ${key}`);
+    else states.set(`${what} ${of} ${key}`, resource);
   }
   return states;
 }
@@ -120,9 +120,9 @@ async function statesIn(file: string): Promise<Map<string, unknown>> {
 async function statesOfServer(): Promise<Map<string, unknown>> {
   const lines = (await reader.snapshot()).slice(0, -1);
   return new Map(
-    lines.map(({ kind, state }) => {
-      const key = kind === 'grant' ? state.sink : kind === 'origin' ? '' : state.id;
-      return [`${kind} ${state.name ?? state.origin} ${key}`, state];
+    lines.map(({ kind, resource }) => {
+      const key = kind === 'grant' ? resource.sink : kind === 'origin' ? '' : resource.id;
+      return [`${kind} ${resource.name ?? resource.origin} ${key}`, resource];
     }),
   );
 }
@@ -465,7 +465,7 @@ describe('a file', () => {
       kind: 'grant.live',
       origin: 'a',
       sink: 'https://b/',
-      state: { origin: 'a', sink: 'https://b/' },
+      resource: { origin: 'a', sink: 'https://b/' },
     }));
     journal.append(changes.map((change) => JSON.stringify(change)));
     await journal.close();

@@ -98,7 +98,7 @@ describe('a match that is interrupted', () => {
       { kind: 'subscription', origin, id },
       { id, origin, sink, filters, hascredential: false, suspended: false },
     );
-    const grant = { id, origin, sink, basis: 'response', allowedrate: '1', expiresat: '2100-01-01T00:00:00Z' } as const;
+    const grant = { id, origin, sink, basis: 'response', allowedrate: 1, expiresat: '2100-01-01T00:00:00Z' } as const;
     replica.put({ kind: 'grant', origin, sink }, { ...grant, state: 'live' });
     const event = { specversion: '1.0', id: '1', source: '/', type: 't', subject: 'a'.repeat(1_000) };
     const known = replica.origin('t', origin)!;

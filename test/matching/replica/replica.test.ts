@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 
 const subscribers = ['zaaksysteem', 'archief', 'balie'];
-const addresses = ['203.0.113.7', '198.51.100.7', '2001:db8::7', null];
+const addresses = ['203.0.113.7', '198.51.100.7', '2001:db8::7', undefined];
 const sinks = [
   ...Array.from({ length: 8 }, (_, place) => `https://hooks.example.com/${place}`),
   ...[
@@ -43,25 +43,30 @@ const values = [
   { kind: 'tenant', value: 'a' },
 ];
 
-const subscription = (id: string, origin: string, sink: string, more: Partial<SubscriptionState> = {}) => ({
-  id,
-  origin,
-  sink,
-  types: [],
-  hascredential: false,
-  suspended: false,
-  ...more,
-});
-const grant = (origin: string, sink: string, more: Partial<GrantState> = {}): GrantState => ({
-  id: '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f',
-  origin,
-  sink,
-  state: 'live',
-  basis: 'response',
-  allowedrate: '120',
-  expiresat: later,
-  ...more,
-});
+/** Any of the members, or `undefined` for one that is absent. */
+type Members<Of> = { [Name in keyof Of]?: Of[Name] | undefined };
+
+const subscription = (id: string, origin: string, sink: string, more: Members<SubscriptionState> = {}) =>
+  ({
+    id,
+    origin,
+    sink,
+    types: [],
+    hascredential: false,
+    suspended: false,
+    ...more,
+  }) as SubscriptionState;
+const grant = (origin: string, sink: string, more: Members<GrantState> = {}) =>
+  ({
+    id: '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f',
+    origin,
+    sink,
+    state: 'live',
+    basis: 'response',
+    allowedrate: 120,
+    expiresat: later,
+    ...more,
+  }) as GrantState;
 
 const hasEnded = ({ expiresat }: SubscriptionState) => Boolean(expiresat) && Date.parse(expiresat!) <= now;
 
@@ -157,8 +162,8 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
         state: pick(['live', 'live', 'ended', 'revoked']),
         basis: pick(['response', 'agreement']),
         expiresat: pick([later, later, earlier, present]),
-        helduntil: pick([null, null, earlier, present, later]),
-        allowedrate: pick(['*', '1', '999999999999999']),
+        helduntil: pick([undefined, undefined, earlier, present, later]),
+        allowedrate: pick(['*', 1, 999_999_999_999_999] as const),
         address: pick(addresses),
       });
       const isGone = next(5) === 0;
@@ -177,10 +182,10 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
           // As in the registry, it never changes.
           subscriber: subscribers[Number(id.slice(-1)) % subscribers.length]!,
           types: pick([[], ['a'], ['a', 'b']]),
-          subject: pick([null, 'x']),
-          filters: pick([null, [{ prefix: { source: '/s' } }], [{ not: { exact: { type: 'b' } } }]]),
+          subject: pick([undefined, 'x']),
+          filters: pick([undefined, [{ prefix: { source: '/s' } }], [{ not: { exact: { type: 'b' } } }]]),
           suspended: next(3) === 0,
-          expiresat: pick([null, null, null, later, earlier, present]),
+          expiresat: pick([undefined, undefined, undefined, later, earlier, present]),
         });
         replica.put({ kind: 'subscription', origin, id }, changed);
         model.subscriptions.set(id, changed);
@@ -237,7 +242,7 @@ test('a block that this version cannot compare stops everything of its tenant, i
 test('an end is exact to the millisecond, and one that cannot be read has passed', () => {
   const [origin] = origins as [string];
   const sink = 'https://h.example.com/';
-  const put = (expiresat: string | null) =>
+  const put = (expiresat: string | undefined) =>
     replica.put({ kind: 'subscription', origin, id: 'an' }, subscription('an', origin, sink, { expiresat }));
   const answers = () => [
     replica.permission('a', origin, sink).denial,
@@ -252,7 +257,7 @@ test('an end is exact to the millisecond, and one that cannot be read has passed
   expect(answers()).toEqual([undefined, 1]);
   put('soon');
   expect(answers()).toEqual(['ended', 0]);
-  put(null);
+  put(undefined);
   expect(answers()).toEqual([undefined, 1]);
 });
 

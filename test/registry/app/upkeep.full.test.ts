@@ -105,8 +105,8 @@ test('a grant that ended long ago is deleted without a subscription, with a chan
   await registry.service.forget();
   await registry.service.follow();
   const { changes } = await reader.page({ after: cursor });
-  expect(changes.map(({ kind, sink, state }: Record<string, unknown>) => [kind, sink, state]).sort()).toEqual(
-    [old.sink, agreed].map((sink) => ['grant.ended', sink, null]).sort(),
+  expect(changes.map(({ kind, sink, resource }: Record<string, unknown>) => [kind, sink, resource]).sort()).toEqual(
+    [old.sink, agreed].map((sink) => ['grant.ended', sink, undefined]).sort(),
   );
   expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
   expect(await tenant.permission(young.sink)).toMatchObject({ allowed: false, reason: 'ended' });

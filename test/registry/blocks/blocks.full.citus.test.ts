@@ -325,12 +325,12 @@ describe('what a block did is announced to consumers, in pages', () => {
   const never = new AbortController().signal;
   const announce = () => announceBlocks(registry.service.database, never, 2);
   const told = async () => {
-    const rows = await registry.sql<{ kind: string; subscription: string; subscribers: string[]; state: unknown }>(
-      `select kind, subscription::text, subscribers, state from change
+    const rows = await registry.sql<{ kind: string; subscription: string; subscribers: string[]; resource: unknown }>(
+      `select kind, subscription::text, subscribers, resource from change
        where kind in ('subscription.blocked', 'subscription.unblocked') and sink like $1 order by position`,
       `https://${host}%`,
     );
-    expect(rows.every(({ state }) => state === null)).toBe(true);
+    expect(rows.every(({ resource }) => resource === null)).toBe(true);
     return rows.map(({ kind, subscription, subscribers }) => `${kind.slice(13)} ${subscription} ${subscribers.join()}`);
   };
   const stop = (body: object = { kind: 'host', value: host }) => block(body);

@@ -52,16 +52,16 @@ describe('a consumer', () => {
     await tenant.gone(sink);
     await registry.service.follow();
     const page = await own.page({ after });
-    const retired = { subscriptions: [{ id, status: 'retired', reason: 'gone' }] };
+    const retired = [{ id, status: 'retired', reason: 'gone' }];
     expect(page.changes).toMatchObject([
-      { kind: 'subscription.created', origin: tenant.origin, sink, subscription: id, state: retired },
-      { kind: 'grant.live', sink, state: retired },
-      { kind: 'grant.ended', sink, reason: 'target_gone', state: retired },
+      { kind: 'subscription.created', origin: tenant.origin, sink, subscription: id, statuses: retired },
+      { kind: 'grant.live', sink, statuses: retired },
+      { kind: 'grant.ended', sink, reason: 'target_gone', statuses: retired },
     ]);
-    const active = { subscriptions: [{ id: idOfOther, status: 'active', reason: 'granted' }] };
+    const active = [{ id: idOfOther, status: 'active', reason: 'granted' }];
     expect((await other.page({ after: afterOfOther })).changes).toMatchObject([
-      { kind: 'subscription.created', subscription: idOfOther, state: active },
-      { kind: 'grant.live', sink: sinkOfOther, state: active },
+      { kind: 'subscription.created', subscription: idOfOther, statuses: active },
+      { kind: 'grant.live', sink: sinkOfOther, statuses: active },
     ]);
   });
 
@@ -86,9 +86,9 @@ describe('a consumer', () => {
       read.push(...page.changes);
       [at, isMore] = [page.cursor, page.more];
     }
-    expect(read.map(({ kind, revision, state }) => [kind, revision, state])).toEqual([
-      ...fresh.changes.map(({ kind, revision }: { kind: string; revision: string }) => [kind, revision, null]),
-      ['subscription.deleted', expect.any(String), null],
+    expect(read.map(({ kind, revision, statuses }) => [kind, revision, statuses])).toEqual([
+      ...fresh.changes.map(({ kind, revision }: { kind: string; revision: string }) => [kind, revision, []]),
+      ['subscription.deleted', expect.any(String), []],
     ]);
   });
 
@@ -101,7 +101,7 @@ describe('a consumer', () => {
     expect((await waiting).changes[0]).toMatchObject({ kind: 'subscription.created', subscription: id });
     expect(await stream.change()).toMatchObject({
       event: 'subscription.created',
-      data: { subscription: id, state: { subscriptions: [{ id }] } },
+      data: { subscription: id, statuses: [{ id }] },
     });
     expect(await stream.change()).toMatchObject({ event: 'grant.live' });
     stream.close();
@@ -122,7 +122,7 @@ describe('a consumer', () => {
     const { changes } = await own.page({ after });
     expect(changes.at(-1)).toMatchObject({
       kind: 'grant.revoked',
-      state: { subscriptions: [{ id, status: 'refused', reason: 'revoked' }] },
+      statuses: [{ id, status: 'refused', reason: 'revoked' }],
     });
     const text = JSON.stringify(changes);
     for (const secret of ['archief', 'of-the-other', 'hush-hush', 'complained', 'allowedrate', '127.0.0.1']) {
@@ -149,12 +149,11 @@ describe('a consumer', () => {
     await registry.service.sweep();
     await registry.service.follow();
     const last = (await own.page({ after })).changes.at(-1);
-    expect(last).toMatchObject({ kind: `handshake.${status}`, sink, state: { subscriptions: [{ id, status }] } });
-    expect(last.reason).toBe(last.state.subscriptions[0].reason);
-    expect((await sender.page({ after: afterOfSender })).changes.at(-1)).toMatchObject({
-      kind: `handshake.${status}`,
-      state: null,
-    });
+    expect(last).toMatchObject({ kind: `handshake.${status}`, sink, statuses: [{ id, status }] });
+    expect(last.reason).toBe(last.statuses[0].reason);
+    const ofSender = (await sender.page({ after: afterOfSender })).changes.at(-1);
+    expect(ofSender.kind).toBe(`handshake.${status}`);
+    expect(ofSender).not.toHaveProperty('resource');
   });
 
   test('learns that an admin blocked the origin, and its subscriptions there', async () => {
@@ -169,7 +168,7 @@ describe('a consumer', () => {
       {
         kind: 'subscription.blocked',
         subscription: id,
-        state: { subscriptions: [{ id, status: 'blocked', reason: 'blocked' }] },
+        statuses: [{ id, status: 'blocked', reason: 'blocked' }],
       },
     ]);
     expect((await other.page({ after: afterOfOther })).changes).toEqual([]);
@@ -190,13 +189,13 @@ describe('a consumer', () => {
     await registry.service.follow();
     const { changes } = await own.page({ after });
     expect(changes).toMatchObject([
-      { kind: 'grant.expiring', state: { subscriptions: [{ id }] } },
-      { kind: 'grant.expired', state: { subscriptions: [{ id, status: 'expired', reason: 'expired' }] } },
+      { kind: 'grant.expiring', statuses: [{ id }] },
+      { kind: 'grant.expired', statuses: [{ id, status: 'expired', reason: 'expired' }] },
     ]);
   });
 });
 
-test('a sender that asks for it reads the present status of the subscriptions behind the state; others and consumers do not', async () => {
+test('a sender that asks for it reads the present status of the subscriptions beside the resource; other senders do not, and consumers get no more of it', async () => {
   const [after, afterOfOwn] = [await end(sender), await end(own)];
   const sink = newSink();
   const { id } = await tenant.register(sink);
@@ -207,17 +206,15 @@ test('a sender that asks for it reads the present status of the subscriptions be
     ...{ id: one, subscriber, origin: tenant.origin, sink, status: 'retired', reason: 'gone' },
     handshake: expect.any(String),
   });
-  const { changes } = await sender.page({ after, status: 'true' });
+  const { changes } = await sender.page({ after, statuses: 'true' });
   const ended = changes.find(({ kind }: { kind: string }) => kind === 'grant.ended');
-  expect(ended).toMatchObject({ state: { sink, state: 'ended' } });
-  expect(ended.subscriptions).toMatchObject(
+  expect(ended).toMatchObject({ resource: { sink, state: 'ended' } });
+  expect(ended.statuses).toMatchObject(
     [retired(id, 'zaaksysteem'), retired(idOfOther, 'archief')].sort((one, two) => (one.id < two.id ? -1 : 1)),
   );
-  const plain = [
-    ...(await sender.page({ after })).changes,
-    ...(await own.page({ after: afterOfOwn, status: 'true' })).changes,
-  ];
-  expect(plain.filter((change: object) => 'subscriptions' in change)).toEqual([]);
+  for (const change of (await sender.page({ after })).changes) expect(change).not.toHaveProperty('statuses');
+  const ofConsumer = (await own.page({ after: afterOfOwn, statuses: 'true' })).changes;
+  expect(ofConsumer).toEqual((await own.page({ after: afterOfOwn })).changes);
 });
 
 test('a cursor works only for the consumer, or the senders, that it was issued to', async () => {

@@ -59,7 +59,7 @@ test('without notifications, a process sees a revocation by polling', async () =
   // Written without a notification, as if it had been lost.
   await registry.sql(`update "grant" set state = 'revoked' where sink = $1 returning 1`, sink);
   await registry.sql(
-    `insert into change (tenant, origin, kind, sink, state) select tenant, origin, 'grant.revoked', sink, state
+    `insert into change (tenant, origin, kind, sink, resource) select tenant, origin, 'grant.revoked', sink, resource
      from grant_state where sink = $1 returning 1`,
     sink,
   );

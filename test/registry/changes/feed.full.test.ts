@@ -69,7 +69,7 @@ async function log(count: number, characters = 0): Promise<void> {
 }
 
 describe('pages', () => {
-  test('contain the changes after a cursor, in order, each with its new state', async () => {
+  test('contain the changes after a cursor, in order, each with its subject as it is now', async () => {
     const after = await end();
     const sink = newSink();
     const { id } = await tenant.register(sink, { types: ['com.example.a'] });
@@ -79,12 +79,19 @@ describe('pages', () => {
     const { changes, more } = await sender.page({ after });
     expect(more).toBe(false);
     expect(changes).toMatchObject([
-      { kind: 'subscription.created', origin: tenant.origin, sink, subscription: id, state: { id, suspended: false } },
-      { kind: 'grant.live', sink, state: { sink, state: 'live' } },
-      { kind: 'subscription.suspended', subscription: id, state: { suspended: true } },
-      { kind: 'grant.revoked', sink, state: { state: 'revoked' } },
-      { kind: 'subscription.deleted', subscription: id, state: null },
+      {
+        kind: 'subscription.created',
+        origin: tenant.origin,
+        sink,
+        subscription: id,
+        resource: { id, suspended: false },
+      },
+      { kind: 'grant.live', sink, resource: { sink, state: 'live' } },
+      { kind: 'subscription.suspended', subscription: id, resource: { suspended: true } },
+      { kind: 'grant.revoked', sink, resource: { state: 'revoked' } },
+      { kind: 'subscription.deleted', subscription: id },
     ]);
+    expect(changes.at(-1)).not.toHaveProperty('resource');
     const revisions = changes.map(({ revision }: { revision: string }) => BigInt(revision));
     expect(revisions).toEqual([...revisions].sort((a, b) => (a < b ? -1 : 1)));
   });
@@ -118,8 +125,8 @@ describe('pages', () => {
     const after = await end();
     await log(60);
     await registry.sql(
-      `update change set state = jsonb_build_object('id', '1', 'origin', origin, 'sink', repeat('x', 60000), 'state', 'ended',
-         'basis', 'response', 'allowedrate', '1', 'expiresat', now())
+      `update change set resource = jsonb_build_object('id', '1', 'origin', origin, 'sink', repeat('x', 60000), 'state', 'ended',
+         'basis', 'response', 'allowedrate', 1, 'expiresat', now())
        where position > (select max(position) - 60 from change) returning 1`,
     );
     // Reloaded, so that memory contains none of it.
@@ -163,14 +170,19 @@ test('when a subscription moves to another origin, the reader of each origin see
   await tenant.replace(id, { sink, origin: other });
   const left = await sender.page({ after, origin: tenant.origin });
   expect(left.changes).toMatchObject([
-    { kind: 'subscription.created', state: { id } },
+    { kind: 'subscription.created', resource: { id } },
     { kind: 'grant.live' },
     { kind: 'grant.ended' },
-    { kind: 'subscription.moved', origin: tenant.origin, subscription: id, state: null },
+    { kind: 'subscription.moved', origin: tenant.origin, subscription: id },
   ]);
+  expect(left.changes.at(-1)).not.toHaveProperty('resource');
   expect(await sender.page({ after, origin: tenant.origin.toUpperCase() })).toEqual(left);
   const come = await sender.page({ after, origin: other });
-  expect(come.changes[0]).toMatchObject({ kind: 'subscription.replaced', origin: other, state: { id, origin: other } });
+  expect(come.changes[0]).toMatchObject({
+    kind: 'subscription.replaced',
+    origin: other,
+    resource: { id, origin: other },
+  });
   expect([...left.changes, ...come.changes].every(({ subscription = id }) => subscription === id)).toBe(true);
   expect(come.changes.every(({ origin }: { origin: string }) => origin === other)).toBe(true);
 });
@@ -222,7 +234,7 @@ test('a block is one change for every reader that it concerns, from memory and f
   const change = (place: number, kind: string, value: string) => ({
     kind: 'block.created',
     block: ids[place],
-    state: { id: ids[place], kind, value },
+    resource: { id: ids[place], kind, value },
   });
   const all = change(2, 'host', 'all.example.com');
   const own = [change(0, 'host', 'own.example.com'), change(1, 'tenant', 'gemeente'), all];
@@ -240,20 +252,20 @@ test('a block is one change for every reader that it concerns, from memory and f
       changes.map(({ revision }: { revision: string }) => revision),
     );
     const lines = await sender.snapshot({ origin });
-    expect(lines.filter(({ kind }) => kind === 'block').map(({ state }) => state)).toEqual(
-      own.map(({ state }) => state),
+    expect(lines.filter(({ kind }) => kind === 'block').map(({ resource }) => resource)).toEqual(
+      own.map(({ resource }) => resource),
     );
   }
   // What the tenant's block did to its subscriptions is for those who report it.
-  const { changes } = await sender.page({ after, status: 'true' });
+  const { changes } = await sender.page({ after, statuses: 'true' });
   expect(changes.slice(3).map(({ kind }: { kind: string }) => kind)).toContain('subscription.blocked');
   expect((await stranger.page({ after: afterOfStranger })).changes).toEqual(partOf([all]));
   expect(await stream.change()).toMatchObject({ event: 'block.created', data: all });
   stream.close();
   for (const id of ids) await operator.delete(`/v1/blocks/${id}`).expect(200);
-  expect((await sender.page({ after })).changes.slice(3)).toEqual(
-    partOf(ids.map((block) => ({ kind: 'block.lifted', block, state: null }))),
-  );
+  const lifted = (await sender.page({ after })).changes.slice(3);
+  expect(lifted).toEqual(partOf(ids.map((block) => ({ kind: 'block.lifted', block }))));
+  for (const each of lifted) expect(each).not.toHaveProperty('resource');
 });
 
 describe('cursors', () => {

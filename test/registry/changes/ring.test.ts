@@ -21,7 +21,7 @@ test('nothing keeps a large change that the memory of the feed has dropped', asy
     block: null,
   };
   const appended = Array.from({ length: 10 }, (_, place) => {
-    const change = { ...ofAll, position: BigInt(place + 1), state: 'x'.repeat(4_000) };
+    const change = { ...ofAll, position: BigInt(place + 1), resource: 'x'.repeat(4_000) };
     ring.append([change]);
     return new WeakRef(change);
   });

@@ -37,12 +37,15 @@ test('a snapshot contains every origin, subscription and grant of the tenant, an
   const expiresat = expect.stringMatching(/T[\d:]{8}\.\d{3}Z$/);
   const lines = await sender.snapshot();
   expect(lines).toEqual([
-    { kind: 'origin', state: expect.objectContaining({ name: tenant.origin, isdefault: true }) },
-    { kind: 'origin', state: expect.objectContaining({ name: other, isdefault: false }) },
-    { kind: 'subscription', state: expect.objectContaining({ id, sink, types: ['com.example.a'], suspended: false }) },
+    { kind: 'origin', resource: expect.objectContaining({ name: tenant.origin, isdefault: true }) },
+    { kind: 'origin', resource: expect.objectContaining({ name: other, isdefault: false }) },
+    {
+      kind: 'subscription',
+      resource: expect.objectContaining({ id, sink, types: ['com.example.a'], suspended: false }),
+    },
     {
       kind: 'grant',
-      state: expect.objectContaining({ sink, state: 'live', allowedrate: expect.any(String), expiresat }),
+      resource: expect.objectContaining({ sink, state: 'live', allowedrate: expect.any(Number), expiresat }),
     },
     { kind: 'end', cursor: expect.any(String), revision: expect.stringMatching(/^\d+$/) },
   ]);
@@ -54,7 +57,7 @@ test('a snapshot contains every origin, subscription and grant of the tenant, an
     expect.objectContaining({
       kind: 'grant.revoked',
       sink,
-      state: expect.objectContaining({ state: 'revoked', expiresat }),
+      resource: expect.objectContaining({ state: 'revoked', expiresat }),
     }),
   ]);
 });
@@ -63,9 +66,9 @@ test('a snapshot of one origin contains nothing of another', async () => {
   const sink = newSink();
   const { id } = await tenant.register(sink, { origin: other });
   expect(await sender.snapshot({ origin: other })).toEqual([
-    { kind: 'origin', state: expect.objectContaining({ name: other }) },
-    { kind: 'subscription', state: expect.objectContaining({ id, origin: other }) },
-    { kind: 'grant', state: expect.objectContaining({ origin: other, sink }) },
+    { kind: 'origin', resource: expect.objectContaining({ name: other }) },
+    { kind: 'subscription', resource: expect.objectContaining({ id, origin: other }) },
+    { kind: 'grant', resource: expect.objectContaining({ origin: other, sink }) },
     { kind: 'end', cursor: expect.any(String), revision: expect.any(String) },
   ]);
 });
@@ -80,7 +83,7 @@ test('a snapshot contains no credential', async () => {
   await tenant.register(newSink(), { sinkcredential: { credentialtype: 'PLAIN', identifier: 'a', secret } });
   const lines = await sender.snapshot();
   expect(JSON.stringify(lines)).not.toContain(secret);
-  expect(lines.filter(({ state }) => state?.hascredential)).toHaveLength(1);
+  expect(lines.filter(({ resource }) => resource?.hascredential)).toHaveLength(1);
 });
 
 test('a snapshot that the client does not read is aborted; a tenant gets two at a time, and then there is room again', async () => {
@@ -127,6 +130,8 @@ test('a snapshot that the client does not read is aborted; a tenant gets two at 
   const lines = await sender.snapshot();
   expect(lines.length).toBeGreaterThan(5_000);
   expect(lines.at(-1)).toMatchObject({ kind: 'end' });
-  expect(new Set(lines.map(({ kind, state }) => `${kind} ${state?.id ?? state?.name}`)).size).toBe(lines.length);
+  expect(new Set(lines.map(({ kind, resource }) => `${kind} ${resource?.id ?? resource?.name}`)).size).toBe(
+    lines.length,
+  );
   expect((await readdir(tmpdir())).filter((name) => name.startsWith('assent-snapshot-'))).toEqual([]);
 });

@@ -234,15 +234,15 @@ describe('replace, patch and remove', () => {
     const { cursor } = (await admin.get('/v1/changes').expect(200)).body;
     await admin.delete(`/v1/origins/${name}`).expect(200);
     const { changes } = (await admin.get('/v1/changes').query({ after: cursor }).expect(200)).body;
-    const told = changes.map(({ kind, sink, state }: { kind: string; sink?: string; state: unknown }) => ({
+    const told = changes.map(({ kind, sink, resource }: { kind: string; sink?: string; resource?: object }) => ({
       kind,
       sink,
-      state,
+      resource,
     }));
     expect(told).toEqual([
-      { kind: 'grant.ended', sink: live, state: null },
-      { kind: 'grant.ended', sink: revoked, state: null },
-      { kind: 'origin.changed', sink: undefined, state: null },
+      { kind: 'grant.ended', sink: live, resource: undefined },
+      { kind: 'grant.ended', sink: revoked, resource: undefined },
+      { kind: 'origin.changed', sink: undefined, resource: undefined },
     ]);
     const { body: entries } = await admin.get('/v1/audit').query({ target: `grant:${grant.id}` });
     expect(entries.map(({ action }: { action: string }) => action)).toEqual(['grant.revoked', 'grant.live']);

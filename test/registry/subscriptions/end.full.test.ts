@@ -32,7 +32,7 @@ async function register(sink: string, more: object = {}) {
   return tenant.read(id);
 }
 
-/** As after waiting for it: the row, and the state that the feed has. */
+/** As after waiting for it: the row, and the resource that the feed has. */
 async function passEnd({ id, origin, sink }: { id: string; origin: string; sink: string }): Promise<void> {
   await registry.sql(`update subscription set endsat = now() - interval '1 millisecond' where id = $1::uuid`, id);
   await registry.service.database.write(async (tx) => {
@@ -231,11 +231,11 @@ describe('the sweep', () => {
     await Promise.all([registry.service.sweep(), registry.service.sweep(), registry.service.sweep()]);
     expect(await audit(ending)).toMatchObject([{ actor: 'assent' }]);
     expect((await tenant.changes(sink)).slice(before).sort()).toEqual(['grant.ended', 'subscription.expired']);
-    const [change] = await registry.sql<{ state: unknown }>(
-      `select state from change where kind = 'subscription.expired' and sink = $1`,
+    const [change] = await registry.sql<{ resource: unknown }>(
+      `select resource from change where kind = 'subscription.expired' and sink = $1`,
       sink,
     );
-    expect(change).toEqual({ state: null });
+    expect(change).toEqual({ resource: null });
     expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription' });
     const list = await tenant.subscriber.get('/v1/subscriptions').query({ status: 'expired', sink }).expect(200);
     expect(list.body).toMatchObject([{ id: ending.id, status: 'expired' }]);

@@ -124,10 +124,10 @@ const columns = () => [
   },
   { key: 'about', title: t(texts.about), cell: (change: Change) => <About change={change} /> },
   {
-    key: 'state',
+    key: 'now',
     title: t(texts.state),
-    cell: ({ kind, state }: Change) =>
-      state === null ? (
+    cell: ({ kind, resource, statuses = [] }: Change) =>
+      resource === undefined && statuses.length === 0 ? (
         kind.startsWith('handshake.') ? (
           '–'
         ) : (
@@ -137,19 +137,19 @@ const columns = () => [
         <details>
           <summary>{t(texts.showState)}</summary>
           <pre>
-            <code>{readableJson(state)}</code>
+            <code>{readableJson(resource ?? statuses)}</code>
           </pre>
         </details>
       ),
   },
 ];
 
-function About({ change: { kind, origin, sink, subscription, block, state } }: { change: Change }) {
-  const text = <bdi>{sink ?? origin ?? (state !== null && 'value' in state ? String(state.value) : block)}</bdi>;
+function About({ change: { kind, origin, sink, subscription, block, resource } }: { change: Change }) {
+  const text = <bdi>{sink ?? origin ?? (resource && 'value' in resource ? String(resource.value) : block)}</bdi>;
   if (kind === 'block.created') return isAdmin.value ? <a href={href('blocks', block)}>{text}</a> : text;
   if (subscription !== undefined) {
     return isAdmin.value || isConsumer.value ? <a href={href('subscriptions', subscription)}>{text}</a> : text;
   }
-  const grant = isAdmin.value && kind.startsWith('grant.') && state !== null && 'id' in state ? state.id : undefined;
+  const grant = isAdmin.value && kind.startsWith('grant.') && resource && 'id' in resource ? resource.id : undefined;
   return typeof grant === 'string' ? <a href={href('grants', grant)}>{text}</a> : text;
 }

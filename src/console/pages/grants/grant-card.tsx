@@ -99,7 +99,8 @@ export function GrantCard({ id, renewal }: { id: string; renewal?: Schemas['Stat
   const grant = useResource(
     `grant/${id}`,
     (signal) => readGrant(id, signal),
-    (change) => isBlock(change) || (change.state !== null && 'id' in change.state && change.state.id === id),
+    (change) =>
+      isBlock(change) || (change.resource !== undefined && 'id' in change.resource && change.resource.id === id),
   );
   return <Loaded of={grant}>{(found) => <Facts found={found} onChanged={grant.put} renewal={renewal} />}</Loaded>;
 }
