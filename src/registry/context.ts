@@ -8,6 +8,7 @@ import type { Leases } from './deliveries/lease.js';
 import type { Shares } from './gateways/shares.js';
 import type { removeGrantsOf } from './grants/write.js';
 import type { closeHandshakesOfPair } from './handshake/close.js';
+import type { DryRun } from './handshake/dry-run.js';
 import type { Queue } from './handshake/queue.js';
 import type { Worker } from './handshake/worker.js';
 import type { Metrics } from './probes/metrics.js';
@@ -34,6 +35,7 @@ export interface Context {
   now: () => number;
   queue: Queue;
   worker: Worker;
+  dryRun: DryRun;
   /** Undefined if Assent may call the sink. */
   faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
   leases: Leases;

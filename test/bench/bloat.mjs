@@ -162,9 +162,9 @@ async function createLoad(database, folder) {
     publicUrl: 'https://assent.example.com',
     callbackSeconds: 3_600,
     deadlineMs: 20_000,
-    inFlight: { perHost: 200, perTenant: 200 },
+    inFlight: { perHost: 200, perTenant: 200, unstored: new Set() },
   });
-  const settle = createSettle({
+  const { settle } = createSettle({
     database,
     maxAttempts: 3,
     retry: { firstMs: 1_000, maxMs: 60_000, factor: 4 },
@@ -191,7 +191,7 @@ async function createLoad(database, folder) {
     backlogError: async () => undefined,
     prices: { perSubscriber: 1e9, perTenant: 1e9 },
   };
-  const register = createRegister({ database, vault, queue, adopt, ...limits });
+  const { register } = createRegister({ database, vault, queue, adopt, ...limits });
   const writer = createSubscriptionWriter({ database, vault, register, ...limits });
   const recordOutcomes = createRecordOutcomes(database);
   const leases = new Leases(database);

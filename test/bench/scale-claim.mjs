@@ -40,7 +40,7 @@ export async function measureClaims(url, size, onStep) {
     publicUrl: 'https://assent.example.com',
     callbackSeconds: 3_600,
     deadlineMs: 20_000,
-    inFlight: { perHost: 2, perTenant: 20 },
+    inFlight: { perHost: 2, perTenant: 20, unstored: new Set() },
   });
   const rows = [];
   try {

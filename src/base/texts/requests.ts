@@ -44,6 +44,10 @@ export const contractTexts = {
     en: `This must be one of ${values.join(', ')}.`,
     nl: `Dit moet een van deze waarden zijn: ${values.join(', ')}.`,
   }),
+  onlyWith: (parameter: string): Text => ({
+    en: `This is only for ${parameter}.`,
+    nl: `Dit kan alleen met ${parameter}.`,
+  }),
   timestamp: {
     en: 'a date and time with an offset, such as 2026-11-20T12:00:00Z',
     nl: 'een datum en tijd met een offset ten opzichte van UTC, zoals 2026-11-20T12:00:00Z',

@@ -2,6 +2,8 @@ import { version } from '../../base/version.js';
 import { createAddressRules } from '../../outbound/address.js';
 import { createSafeRequest, safeRequestDefaults } from '../../outbound/safe-request.js';
 import { authorityOf, parseSink } from '../../outbound/sink.js';
+import { DryRun } from '../handshake/dry-run.js';
+import type { Lane } from '../handshake/lane.js';
 import { Queue } from '../handshake/queue.js';
 import { isLoopback, RateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
@@ -10,7 +12,7 @@ import { createBatcher } from '../storage/batch.js';
 import type { Context } from '../context.js';
 
 /** Asks webhooks for consent, and records their responses. */
-export type Asking = Pick<Context, 'queue' | 'worker' | 'faultOfSink'>;
+export type Asking = Pick<Context, 'queue' | 'worker' | 'dryRun' | 'faultOfSink'>;
 
 /** Half the time that a statement may take. */
 const slowClaimSeconds = 4;
@@ -41,13 +43,14 @@ export function createAsking({
     run: (take) => database.write(({ sql }) => rateWindows.admitNetworks(sql, take())),
     maxBatch: 200,
   });
+  const places = { ...config.handshake.inFlight, unstored: new Set<Lane>() };
   const queue = new Queue({
     database,
     rateWindows,
     publicUrl: config.publicUrl,
     callbackSeconds: config.handshake.callbackSeconds,
     deadlineMs: config.handshake.deadlineMs,
-    inFlight: config.handshake.inFlight,
+    inFlight: places,
   });
   const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, cause }, seconds) => {
     const { id, tenant, origin, sinkHost, trigger, subscription } = claim;
@@ -60,6 +63,12 @@ export function createAsking({
       'handshake',
     );
   };
+  const { settle, settleIn } = createSettle({
+    database,
+    maxAttempts: config.handshake.attempts,
+    retry: { firstMs: config.handshake.retryMs, maxMs: maxBackoffMs, factor: 4 },
+    random: Math.random,
+  });
   const worker = new Worker({
     queue,
     admitNetwork: async (network) => (isLoopback(network) ? undefined : admitNetwork(network)),
@@ -70,12 +79,7 @@ export function createAsking({
       deadlineMs: config.handshake.deadlineMs,
       userAgent: `Assent/${version}${contact === undefined ? '' : ` (${contact})`}`,
     }),
-    settle: createSettle({
-      database,
-      maxAttempts: config.handshake.attempts,
-      retry: { firstMs: config.handshake.retryMs, maxMs: maxBackoffMs, factor: 4 },
-      random: Math.random,
-    }),
+    settle,
     maxInFlight: config.handshake.maxInFlight,
     pollMs: config.pollMs,
     stopMs: Math.max(config.stopMs - 2_000, 0),
@@ -86,9 +90,24 @@ export function createAsking({
     onOutcome,
     onFault: (error, claim) => log.error({ handshake: claim?.id, err: error }, 'handshake fault'),
   });
+  const dryRun = new DryRun({
+    database,
+    rateWindows,
+    places,
+    settleIn,
+    send: (asked, attempt) => worker.sendUnstored(asked, attempt),
+    onAsked({ tenant, origin, sinkHost, trigger }, verdict, seconds) {
+      metrics.handshake({ verdict, trigger, seconds });
+      log.info(
+        { dryrun: true, tenant, origin, sinkhost: sinkHost, verdict, ms: Math.round(seconds * 1_000) },
+        'dry run',
+      );
+    },
+  });
   return {
     queue,
     worker,
+    dryRun,
     faultOfSink(sink) {
       const parsed = parseSink(sink, sinkRules);
       return parsed.ok ? undefined : { rule: parsed.rule, detail: parsed.detail };

@@ -6,6 +6,8 @@ import type { Lane } from './lane.js';
 export interface Places {
   perHost: number;
   perTenant: number;
+  /** In flight without a row: those of dry runs in this process. */
+  unstored: ReadonlySet<Lane>;
 }
 
 /** In flight for each tenant and host, and how many of them were claimed by a process that died. */
@@ -29,6 +31,7 @@ export class InFlight {
     this.#places = places;
     this.expired = rows.reduce((sum, { expired }) => sum + expired, 0);
     for (const row of rows) this.#add(row, row.count);
+    for (const lane of places.unstored) this.#add(lane, 1);
   }
 
   /** Takes a place at the host and of the tenant; false if one of them has none. */

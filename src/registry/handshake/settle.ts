@@ -32,6 +32,9 @@ interface SettleSettings extends RetrySettings {
  */
 export type Settle = (begun: Begun, reply: FinalReply) => Promise<Settled>;
 
+/** The same in a transaction of the caller. */
+export type SettleIn = (tx: Transaction, answered: readonly AttemptReply[]) => Promise<Settled[]>;
+
 interface AttemptReply extends Begun {
   reply: FinalReply;
 }
@@ -44,7 +47,7 @@ type PlannedMove = JudgedAttempt & { reply: FinalReply; move: Move };
 /** In one transaction. */
 const maxBatch = 200;
 
-export function createSettle({ database, ...retries }: SettleSettings): Settle {
+export function createSettle({ database, ...retries }: SettleSettings): { settle: Settle; settleIn: SettleIn } {
   const { random } = retries;
   const settle = createBatcher<AttemptReply, Settled>({
     run: (take) => database.write((tx) => settleAll(tx, take())),
@@ -52,7 +55,7 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
     // Two responses of one pair are written one after the other: the later one counts.
     keyOf: ({ claim }) => keyOfPair(claim),
   });
-  return (begun, reply) => settle({ ...begun, reply });
+  return { settle: (begun, reply) => settle({ ...begun, reply }), settleIn: settleAll };
 
   async function settleAll(tx: Transaction, answered: readonly AttemptReply[]): Promise<Settled[]> {
     const { sql } = tx;

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { until } from '../../base/until.js';
-import type { Adopt, Begun, Claim, Settled } from '../../consent/handshake.js';
+import type { Adopt, Begun, BegunAttempt, Claim, Settled } from '../../consent/handshake.js';
+import type { FinalReply } from '../../consent/judgement.js';
 import { networkTest } from '../../outbound/address.js';
 import type { SafeRequest } from '../../outbound/safe-request.js';
 import { blockedMs } from './next-move.js';
@@ -23,6 +24,9 @@ export interface WorkerSettings {
   onOutcome: (claim: Claim, settled: Settled, seconds: number) => void;
   onFault: (error: unknown, claim?: Claim) => void;
 }
+
+type Asked = Pick<Claim, 'sink' | 'blockedNetworks'>;
+export type Sent = FinalReply | { kind: 'held'; retryAfterMs: number; verdict: 'blocked' | 'held_by_budget' };
 
 /**
  * Sends handshakes: those that a request has just queued, immediately, and those that are due, by polling. Claim, send,
@@ -90,6 +94,20 @@ export class Worker {
     this.#claiming.add(settled);
     return adopting.finally(() => this.#claiming.delete(settled));
   };
+
+  /** Sends a question that is not stored: that of a dry run. Undefined if this process has no room for it. */
+  async sendUnstored(asked: Asked & Pick<Claim, 'id'>, attempt: BegunAttempt): Promise<Sent | undefined> {
+    if (this.#isStopping || this.#free() === 0) return undefined;
+    const sending = this.#send(asked, attempt);
+    this.#running.set(
+      asked.id,
+      sending.then(
+        () => undefined,
+        () => undefined,
+      ),
+    );
+    return sending.finally(() => this.#running.delete(asked.id));
+  }
 
   /** Runs until nothing is due and nothing is in flight. */
   async drain(): Promise<void> {
@@ -164,27 +182,34 @@ export class Worker {
     }
   }
 
+  /** The one request to a webhook. Nothing was sent if it is held. */
+  async #send({ sink, blockedNetworks }: Asked, { headers }: Pick<BegunAttempt, 'headers'>): Promise<Sent> {
+    const { request, admitNetwork } = this.#settings;
+    let isBlocked = false;
+    const reply = await request({
+      url: sink,
+      method: 'OPTIONS',
+      headers,
+      signal: this.#giveUp.signal,
+      admit: async (network, address) => {
+        isBlocked = networkTest(blockedNetworks)(address);
+        return isBlocked ? blockedMs : admitNetwork(network);
+      },
+    });
+    return reply.kind === 'held' ? { ...reply, verdict: isBlocked ? 'blocked' : 'held_by_budget' } : reply;
+  }
+
   async #converse(begun: Begun): Promise<Settled | undefined> {
-    const { queue, request, admitNetwork, settle, onOutcome } = this.#settings;
+    const { queue, settle, onOutcome } = this.#settings;
     const { claim, attempt } = begun;
     const startedAt = performance.now();
     if (this.#giveUp.signal.aborted) {
       await queue.handBack(begun, 0, 'aborted');
       return undefined;
     }
-    let isBlocked = false;
-    const reply = await request({
-      url: claim.sink,
-      method: 'OPTIONS',
-      headers: attempt.headers,
-      signal: this.#giveUp.signal,
-      admit: async (network, address) => {
-        isBlocked = networkTest(claim.blockedNetworks)(address);
-        return isBlocked ? blockedMs : admitNetwork(network);
-      },
-    });
+    const reply = await this.#send(claim, attempt);
     if (reply.kind === 'held') {
-      await queue.handBack(begun, reply.retryAfterMs, isBlocked ? 'blocked' : 'held_by_budget');
+      await queue.handBack(begun, reply.retryAfterMs, reply.verdict);
       return undefined;
     }
     const settled = await settle(begun, reply);

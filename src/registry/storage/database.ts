@@ -195,6 +195,25 @@ export async function inTransaction<T>(
   return { result, isRecorded: entries.length + changes.length > 0 };
 }
 
+class RolledBack extends Error {}
+
+/** The result of work whose writes are undone: what a decision would come to. Nothing of it is seen outside. */
+export async function rehearse<T>(
+  { write }: Pick<Database, 'write'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  let result: { value: T } | undefined;
+  try {
+    await write(async (tx) => {
+      result = { value: await work(tx) };
+      throw new RolledBack();
+    });
+  } catch (error) {
+    if (!(error instanceof RolledBack) || result === undefined) throw error;
+  }
+  return (result as { value: T }).value;
+}
+
 function auditEntry(actor: Actor, action: string, target: string, all: AuditDetail) {
   const { changed, subscriber, ...detail } = all;
   return {

@@ -4,19 +4,22 @@ import { keyOfPair } from '../../consent/grant.js';
 import { revokedAmong } from '../grants/read.js';
 import { lockPairs } from '../grants/write.js';
 import type { Adopt } from '../../consent/handshake.js';
+import type { NewQuestion } from '../handshake/choose-new.js';
+import type { DryRun } from '../handshake/dry-run.js';
 import { hostOf, type Queue } from '../handshake/queue.js';
 import type { Principal } from '../../base/contract/principal.js';
 import type { Origin } from '../../consent/origin.js';
 import { createBatcher } from '../storage/batch.js';
-import { type Database, type Sql, databaseTime, type Actor, type Transaction } from '../storage/database.js';
+import { type Database, type Sql, databaseTime, rehearse, type Actor, type Transaction } from '../storage/database.js';
 import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { insertRows } from '../storage/rows.js';
 import { refuseUnallowed } from './allowed.js';
 import { findAskedOrigins, lint, nothingToKeep, type Requested, refuseEnd } from './definition.js';
-import { changedSubscription, changedSuspension, definitionMembers } from './columns.js';
+import { changedSubscription, changedSuspension, definitionMembers, type Subscription } from './columns.js';
 import { sealCredential, type SealedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
+import { lockSubscription } from './read.js';
 import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 
 /**
@@ -45,11 +48,15 @@ export interface Registered extends Written {
   replayed: boolean;
 }
 
+/** What a registration would come to, and `asks` the webhook for it. Stores nothing of it (dry-run.ts says what stays). */
+export type Preview = (caller: Caller, requested: Requested, asks: boolean) => Promise<Subscription>;
+
 export interface RegisterSettings {
   database: Database;
   vault: CredentialVault;
   queue: Pick<Queue, 'enter'>;
   adopt: Adopt;
+  dryRun: Pick<DryRun, 'ask' | 'settleIn' | 'coolDown'>;
   quotaError: QuotaError;
   backlogError: BacklogError;
   prices: PriceLimits;
@@ -69,26 +76,58 @@ type Accepted = Registration & { origin: Origin };
 /** The size of a batch: registrations in one transaction. */
 const maxBatch = 200;
 
-export function createRegister(settings: RegisterSettings): Register {
-  const { database, vault, queue, adopt, quotaError, backlogError, prices } = settings;
+export function createRegister(settings: RegisterSettings): { register: Register; preview: Preview } {
+  const { database, vault, queue, adopt, dryRun, quotaError, backlogError, prices } = settings;
 
-  const register = createBatcher<Registration, Registered | RegistryError>({
+  const batched = createBatcher<Registration, Registered | RegistryError>({
     run: (take) => adopt((places) => database.write((tx) => registerAll(tx, take(), places))),
     maxBatch,
     // One statement cannot write the same row twice.
     keyOf: ({ request }) => keyOfRequest(request),
   });
 
-  return async (caller, requested, request, isAwaited) => {
+  const register: Register = async (caller, requested, request, isAwaited) => {
+    const result = await batched({ ...(await sealedRegistration(caller, requested)), request, isAwaited });
+    if (result instanceof RegistryError) throw result;
+    return result;
+  };
+
+  const preview: Preview = async (caller, requested, asks) => {
+    const { tenant, subscriber } = caller.principal;
+    const request = { tenant, subscriber, key: undefined, operation: 'createSubscription', content: undefined };
+    const registration = { ...(await sealedRegistration(caller, requested)), request, isAwaited: false };
+    const registered = (settle?: (tx: Transaction, question: NewQuestion) => Promise<number>) =>
+      rehearse(database, async (tx) => {
+        const { result, questions } = await registerAll(tx, [registration], 0);
+        if (result[0] instanceof RegistryError) throw result[0];
+        const [question] = questions;
+        const cooldownMs = question && settle ? await settle(tx, question) : 0;
+        return {
+          question,
+          cooldownMs,
+          subscription: await lockSubscription(tx.sql, caller.principal, registration.id),
+        };
+      });
+    const unasked = await registered();
+    if (!asks || unasked.question === undefined) return unasked.subscription;
+    const asked = await dryRun.ask(caller.actor, subscriber, unasked.question);
+    const { subscription, cooldownMs } = await registered((tx, question) =>
+      asked === undefined ? Promise.resolve(0) : dryRun.settleIn(tx, question, asked),
+    );
+    await dryRun.coolDown(unasked.question, cooldownMs);
+    return subscription;
+  };
+
+  return { register, preview };
+
+  async function sealedRegistration(caller: Caller, requested: Requested) {
     const { credential } = requested;
     if (credential.kind === 'kept') throw nothingToKeep();
     const id = uuidv7();
     const { tenant } = caller.principal;
     const sealed = await sealCredential(vault, credential, { tenant, subscription: id });
-    const result = await register({ id, caller, requested, sealed, request, isAwaited });
-    if (result instanceof RegistryError) throw result;
-    return result;
-  };
+    return { id, caller, requested, sealed };
+  }
 
   /** A refused registration must not fail the others of its batch, so its error is its result. */
   async function registerAll(tx: Transaction, registrations: readonly Registration[], places: number) {
@@ -120,7 +159,7 @@ export function createRegister(settings: RegisterSettings): Register {
     const { questions, begun } = await create(tx, created, places);
     const handshakes = new Map(questions.map(({ id, subscription }) => [subscription, id]));
     for (const { id } of created) results.set(id, { id, handshake: handshakes.get(id), replayed: false });
-    return { begun, result: registrations.map(({ id }) => results.get(id) as Registered | RegistryError) };
+    return { begun, questions, result: registrations.map(({ id }) => results.get(id) as Registered | RegistryError) };
   }
 
   /** A draft asks nothing. */

@@ -20,7 +20,7 @@ import { isUuid } from '../../base/files/ids.js';
 import { isPlace } from '../storage/search.js';
 import { contractTexts, requestTexts } from '../../base/texts/requests.js';
 import { statusTexts } from '../../base/texts/status.js';
-import type { Language } from '../../base/texts/text.js';
+import type { Language, Text } from '../../base/texts/text.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { limits } from '../../base/limits.js';
 import { findUnlikely } from '../../matching/filters/unlikely.js';
@@ -30,7 +30,7 @@ import { invalid, parseDefinition } from './definition.js';
 import { Backlog } from '../handshake/backlog.js';
 import type { BacklogError, QuotaError } from './prices.js';
 import { createSubscriptionReader, type SubscriptionReader } from './read.js';
-import { createRegister, type Caller, type Written } from './register.js';
+import { createRegister, type Caller, type Preview, type Written } from './register.js';
 import type { SubscriptionRequest } from './rules.js';
 import { statusDetails } from './status-details.js';
 import { definitionMembers, type Subscription } from './columns.js';
@@ -50,6 +50,7 @@ type SubscriptionOperation =
 interface Shared {
   reader: SubscriptionReader;
   writer: SubscriptionWriter;
+  preview: Preview;
   /** Returns when the handshake is settled or the wait is over. */
   attend: (handshake: string, waitMs: number, signal: AbortSignal) => Promise<void>;
 }
@@ -57,7 +58,7 @@ interface Shared {
 export function routes(
   context: Context,
 ): Handlers<SubscriptionOperation | HandshakeOperation | 'checkSubscriptionRules'> {
-  const { config, database, follower, now, queue, stopping, vault, worker } = context;
+  const { config, database, dryRun, follower, now, queue, stopping, vault, worker } = context;
   const { perTenant, prices } = config.subscriptions;
   const quotaError: QuotaError = (tenant) => {
     const isUsedUp = (follower.replica()?.subscriptionsOf(tenant) ?? 0) >= perTenant;
@@ -65,10 +66,12 @@ export function routes(
   };
   const backlog = new Backlog(config.handshake.duePerTenant);
   const backlogError: BacklogError = (sql, tenant) => backlog.refuse(sql, tenant);
-  const register = createRegister({ database, vault, queue, adopt: worker.adopt, quotaError, backlogError, prices });
+  const limited = { quotaError, backlogError, prices };
+  const { register, preview } = createRegister({ database, vault, queue, adopt: worker.adopt, dryRun, ...limited });
   const shared: Shared = {
     reader: createSubscriptionReader(database, now),
-    writer: createSubscriptionWriter({ database, vault, register, prices, quotaError, backlogError }),
+    writer: createSubscriptionWriter({ database, vault, register, ...limited }),
+    preview,
     attend: (handshake, waitMs, signal) => worker.attend(handshake, waitMs, [signal, stopping]),
   };
   return { ...subscriptionRoutes(context, shared), ...handshakeRoutes(context, shared), ...ruleRoutes(context) };
@@ -76,7 +79,7 @@ export function routes(
 
 function subscriptionRoutes(
   { contract, faultOfSink }: Context,
-  { reader, writer, attend }: Shared,
+  { reader, writer, preview, attend }: Shared,
 ): Handlers<SubscriptionOperation> {
   const matches =
     ({ header }: Pick<OperationRequest<'getSubscription'>, 'header'>) =>
@@ -106,7 +109,12 @@ function subscriptionRoutes(
     },
 
     createSubscription: async (call) => {
+      const { dryrun = false, ask = false } = call.query;
+      if (ask && !dryrun) throw unfitParameter('query/ask', contractTexts.onlyWith('dryrun=true'));
       const requested = parseDefinition(call.body, faultOfSink);
+      if (dryrun) {
+        return { status: 200, body: presentPreview(await preview(callerOf(call), requested, ask), call.language) };
+      }
       const request = {
         tenant: call.principal.tenant,
         subscriber: call.principal.subscriber,
@@ -186,7 +194,10 @@ function subscriptionRoutes(
 }
 
 function unknownCode(pointer: string, codes: readonly string[]): RegistryError {
-  const detail = contractTexts.mustBeOneOf(codes);
+  return unfitParameter(pointer, contractTexts.mustBeOneOf(codes));
+}
+
+function unfitParameter(pointer: string, detail: Text): RegistryError {
   return new RegistryError('invalid_request', requestTexts.brokenParameters, {
     faults: [{ pointer, rule: 'value_not_allowed', detail }],
   });
@@ -207,6 +218,15 @@ function present(subscription: Subscription, language: Language): Presented {
   const unlikely = faultsIn(findUnlikely(subscription), language);
   const warnings = [...unlikely, ...breaches.map(presentBreach)].slice(0, limits.faults);
   return { ...membersOf(subscription, language), ...(warnings.length > 0 && { warnings }) };
+}
+
+/** No subscription and no handshake has these ids: nothing of it is stored. */
+const noId = '00000000-0000-0000-0000-000000000000';
+
+function presentPreview(subscription: Subscription, language: Language): Presented {
+  const { statusdetails, ...members } = present(subscription, language);
+  const { handshake: _unstored, ...details } = statusdetails;
+  return { ...members, id: noId, statusdetails: details, dryrun: true };
 }
 
 type Presented = components['schemas']['Subscription'];

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import type { BegunAttempt, Claim } from '../../consent/handshake.js';
+import type { FinalReply } from '../../consent/judgement.js';
+import type { Verdict } from '../../consent/verdicts.js';
+import { findBlocks } from '../blocks/find-blocks.js';
+import { lockPairs } from '../grants/write.js';
+import {
+  databaseTime,
+  lockRegistry,
+  type Actor,
+  type Database,
+  type Sql,
+  type Transaction,
+} from '../storage/database.js';
+import { insertRows } from '../storage/rows.js';
+import { prepareAttempt } from './attempt.js';
+import { chooseNew, type NewQuestion } from './choose-new.js';
+import { recordCooldowns } from './cooldown.js';
+import type { Places } from './in-flight.js';
+import type { Lane } from './lane.js';
+import type { RateWindows } from './rate-window.js';
+import type { SettleIn } from './settle.js';
+import type { Worker } from './worker.js';
+
+interface DryRunSettings {
+  database: Database;
+  rateWindows: RateWindows;
+  /** Of the queue. */
+  places: Places & { unstored: Set<Lane> };
+  send: Worker['sendUnstored'];
+  settleIn: SettleIn;
+  onAsked: (question: NewQuestion, verdict: Verdict, seconds: number) => void;
+}
+
+/** What came of asking. `held`: it was not sent, and a handshake would be sent after that time. */
+type Asked =
+  | { kind: 'held'; verdict: 'blocked' | 'held_by_budget'; retryAfterMs: number }
+  | { kind: 'answered'; attempt: BegunAttempt; reply: FinalReply; startedAt: number };
+
+/** The shortest time until a webhook without a free place is asked. */
+const noPlaceMs = 1_000;
+
+/**
+ * Asks a webhook for a dry run: once, without a callback, through the door of every handshake. What it takes of the budgets
+ * stays taken, a webhook that says Retry-After is left alone by handshakes too, and an audit record says who asked whom:
+ * otherwise a dry run would be a way around all three. Nothing else is stored.
+ */
+export class DryRun {
+  readonly #settings: DryRunSettings;
+
+  constructor(settings: DryRunSettings) {
+    this.#settings = settings;
+  }
+
+  /** Undefined if a handshake would not be sent now: a block or a cool-down is in the way. */
+  async ask(actor: Actor, subscriber: string, question: NewQuestion): Promise<Asked | undefined> {
+    const { places, send } = this.#settings;
+    const startedAt = performance.now();
+    const lane = { tenant: question.tenant, sinkhost: question.sinkHost };
+    try {
+      const admitted = await this.#admit(actor, subscriber, question, lane);
+      if (admitted === undefined || 'kind' in admitted) return admitted;
+      const { headers } = prepareAttempt(question, undefined);
+      const attempt = { number: 1, callbackOffered: false, headers };
+      const { id, sink } = question;
+      const reply = (await send({ id, sink, ...admitted }, attempt)) ?? held(noPlaceMs);
+      return reply.kind === 'held' ? reply : { kind: 'answered', attempt, reply, startedAt };
+    } finally {
+      places.unstored.delete(lane);
+    }
+  }
+
+  /** Takes the place and the budgets of a handshake. Returns the networks that are blocked for it. */
+  #admit(actor: Actor, subscriber: string, question: NewQuestion, lane: Lane) {
+    const { database, rateWindows, places } = this.#settings;
+    const { origin, sink, tenant } = question;
+    return database.write(async (tx): Promise<Asked | Pick<Claim, 'blockedNetworks'> | undefined> => {
+      const { sql } = tx;
+      // Of an attempt of this transaction that was cancelled.
+      places.unstored.delete(lane);
+      await lockRegistry(sql, 'claims');
+      const [block] = await findBlocks(sql, [{ tenant, origin, sink, subscriber }]);
+      if (block !== undefined || (await coolsDown(sql, question))) return undefined;
+      const awaited = { ...question, isAwaited: true };
+      const { chosen, now, blockedNetworks } = await chooseNew(sql, places, 1, [awaited]);
+      if (chosen.length === 0) return held(noPlaceMs);
+      const heldMs = (await rateWindows.admit(sql, [question], now.getTime())).get(question.id);
+      if (heldMs !== undefined) return held(heldMs);
+      tx.audit(actor, 'webhook.asked', `origin:${origin}`, { origin, sink, subscriber, dryrun: true });
+      places.unstored.add(lane);
+      return { blockedNetworks: blockedNetworks(tenant) };
+    });
+  }
+
+  /**
+   * Writes to the handshake of a registration what came of asking, as if it had been sent. For a transaction that is rolled
+   * back. Returns how long, in milliseconds, the webhook wants to be left alone.
+   */
+  async settleIn(tx: Transaction, question: NewQuestion, asked: Asked): Promise<number> {
+    const { sql } = tx;
+    const { id, origin, sink, tenant } = question;
+    const now = await databaseTime(sql);
+    if (asked.kind === 'held') {
+      const dueat = new Date(now.getTime() + asked.retryAfterMs);
+      await sql.$executeRaw`
+        update handshake set verdict = ${asked.verdict}, dueat = greatest(dueat, ${dueat}::timestamptz) where id = ${id}::uuid`;
+      return 0;
+    }
+    const claim = { ...question, claimId: randomUUID(), createdAt: now, blockedNetworks: [] };
+    await sql.$executeRaw`
+      update handshake set state = 'asking', attempts = 1, claimid = ${claim.claimId}::uuid, claimeduntil = ${now}::timestamptz
+      where id = ${id}::uuid`;
+    const { attempt, reply, startedAt } = asked;
+    const requestheaders = Object.entries(attempt.headers);
+    await sql.$executeRaw`${insertRows('attempt', [{ handshake: id, number: attempt.number, requestheaders }])}`;
+    const [settled] = await this.#settings.settleIn(tx, [{ claim, attempt, reply }]);
+    if (settled !== undefined) {
+      this.#settings.onAsked(question, settled.verdict, (performance.now() - startedAt) / 1_000);
+    }
+    const [cooldown] = await sql.$queryRaw<Array<{ until: Date }>>`
+      select until from cooldown where tenant = ${tenant} and origin = ${origin} and sink = ${sink}`;
+    return cooldown === undefined ? 0 : cooldown.until.getTime() - now.getTime();
+  }
+
+  /** Keeps what the webhook asked for with Retry-After, for everyone who asks it next. */
+  async coolDown({ tenant, origin, sink }: NewQuestion, ms: number): Promise<void> {
+    if (ms <= 0) return;
+    await this.#settings.database.write(async ({ sql }) => {
+      await lockPairs(sql, [{ origin, sink }]);
+      await recordCooldowns(sql, [{ tenant, origin, sink, ms }], await databaseTime(sql));
+    });
+  }
+}
+
+const held = (retryAfterMs: number) => ({ kind: 'held', verdict: 'held_by_budget', retryAfterMs }) as const;
+
+async function coolsDown(sql: Sql, { tenant, origin, sink }: NewQuestion): Promise<boolean> {
+  const rows = await sql.$queryRaw<unknown[]>`
+    select 1 from cooldown where tenant = ${tenant} and origin = ${origin} and sink = ${sink}
+      and until > statement_timestamp()`;
+  return rows.length > 0;
+}
