@@ -9,6 +9,8 @@ import { format, resolveConfig } from 'prettier';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = (path) => import(new URL(`../dist/${path}`, import.meta.url).href);
 
+const inTests = (path) => readFile(join(root, 'test', path), 'utf8');
+
 const code = (text) => `\`${text}\``;
 /** A text may be English only, or absent. */
 const inEnglish = (text = '') => (typeof text === 'string' ? text : text.en);
@@ -26,6 +28,16 @@ function formOf(usage) {
 /** Such as `--callback offer|never`. */
 const optionOf = (name, { choices, value, required }) =>
   code([`--${name}`, choices?.join('|') ?? value].filter(Boolean).join(' ')) + (required ? ' (required)' : '');
+
+/** The documents of test/events/coverage.md, with how many of their sentences a rule enforces. */
+function coverageOf(text) {
+  const [, ...documents] = text.split('\n## Decisions')[0].split('\n### ');
+  return documents.map((section) => {
+    const rows = section.split('\n').filter((line) => line.startsWith('| ') && !/^\| (?:section|-)/.test(line));
+    const enforced = rows.filter((row) => cellsOf(row).at(-1).includes('`'));
+    return [section.split(/\n|, with/)[0], rows.length, enforced.length, rows.length - enforced.length].map(String);
+  });
+}
 
 /** As many tables as there are names. `rows` begin with what stands in the first column, which names the row. */
 async function tablesOf() {
@@ -66,6 +78,7 @@ async function tablesOf() {
   const metrics = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('assent_'));
   const profiles = [...new Set(allRules.map(({ id }) => id.split('.')[0]))];
   const listed = Object.entries(verdicts);
+  const accessible = JSON.parse(await inTests('support/accessible-pages.json'));
   return {
     commands: {
       head: ['command', 'does', 'options'],
@@ -143,6 +156,18 @@ async function tablesOf() {
     },
     'receiver cases': casesOf(receiverCases),
     'sender cases': casesOf(senderCases),
+    coverage: {
+      head: ['document', 'sentences', 'enforced by a rule', 'no rule'],
+      rows: coverageOf(await inTests('events/coverage.md')),
+    },
+    'accessible pages': {
+      head: ['page', 'what it is', 'tested in'],
+      rows: accessible.map((page) => [code(page.address), page.en, page.languages.join(', ')]),
+    },
+    'toegankelijke pagina’s': {
+      head: ['pagina', 'wat het is', 'getest in'],
+      rows: accessible.map((page) => [code(page.address), page.nl, page.languages.join(', ')]),
+    },
     'message faults': {
       head: ['fault', 'sentence'],
       rows: Object.entries(messageFaults).map(([fault, sentence]) => [code(fault), sentence]),

@@ -1,22 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { consolePages } from '../support/accessible-pages.js';
 import { expectAccessible, inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage, type Opened } from '../support/console.js';
 
-const places = [
-  '#/',
-  '#/subscriptions',
-  '#/register',
-  '#/playground',
-  '#/webhooks',
-  '#/grants',
-  '#/origins',
-  '#/new-origin',
-  '#/blocks',
-  '#/new-block',
-  '#/audit',
-  '#/feed',
-  '#/nowhere',
-];
+const places = [...consolePages.map(([place]) => place), '#/nowhere'];
 
 inBrowser('the console', () => {
   let stage: ConsoleStage;
@@ -76,6 +63,12 @@ inBrowser('the console', () => {
       await page.waitForSelector('h1:has-text("Abonnementen")');
       expect(await page.getAttribute('html', 'lang')).toBe('nl');
       await expectAccessible(page);
+      for (const [place] of consolePages.filter(([, languages]) => languages.includes('nl'))) {
+        await page.evaluate(`location.hash = '${place}'`);
+        await page.waitForSelector('main h1');
+        await expectAccessible(page);
+      }
+      await page.evaluate(`location.hash = '#/subscriptions'`);
       await page.getByRole('button', { name: 'English' }).click();
       await page.waitForSelector('h1:has-text("Subscriptions")');
       await check();

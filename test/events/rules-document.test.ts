@@ -6,11 +6,11 @@ import { allRules } from '../../src/events/check-event.js';
 import { problemOf } from '../../src/registry/http/problem.js';
 import { batched, minimal, structured } from './message.js';
 
-const page = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
-const text = page('reference/event-rules.md');
-const coverage = page('compliance/event-profiles.md');
+const page = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+const text = page('../../docs/reference/event-rules.md');
+const coverage = page('coverage.md');
 
-/** The rows of the tables under a heading of the page on coverage, cell by cell. */
+/** The rows of the tables under a heading of coverage.md, cell by cell. */
 function rowsUnder(heading: string): string[][] {
   const [, section = ''] = coverage.split(`\n## ${heading}\n`);
   return section

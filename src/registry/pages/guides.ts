@@ -14,6 +14,9 @@ export interface Guide {
 const folders = ['start', 'consumers', 'senders', 'admins', 'operate', 'reference', 'compliance', 'decisions'];
 const first = ['quickstart', 'concepts'];
 
+/** The guides that are not in English. */
+const inDutch = ['toegankelijkheidsverklaring'];
+
 /** The guides that the build wrote to this folder, in reading order. */
 export function loadGuides(folder: URL): Guide[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -38,7 +41,8 @@ const rank = (order: readonly string[], name: string) => (order.includes(name) ?
 export function guidePage(guides: readonly Guide[], { path, title, content }: Guide): Buffer {
   const root = '../'.repeat(path.split('/').length);
   const contents = listMarkup(guides, (other) => `${root}guides/${other}`, path);
-  return frame({ language: 'en', title: `${plain(title)} - Assent`, root, place: 'guides/', content, contents });
+  const language = inDutch.includes(path) ? 'nl' : 'en';
+  return frame({ language, title: `${plain(title)} - Assent`, root, place: 'guides/', content, contents });
 }
 
 export function guideIndex(guides: readonly Guide[]): Buffer {

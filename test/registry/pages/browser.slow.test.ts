@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
+import { plainPages } from '../../support/accessible-pages.js';
 import { expectAccessible, inBrowser, launch, looks, watch } from '../../support/browser.js';
 import { offer } from '../../support/offer.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
@@ -33,12 +34,7 @@ inBrowser('in a browser', () => {
     await context.close();
   });
 
-  test.each([
-    ['/', 'en'],
-    ['/', 'nl'],
-    ['/guides/', 'en'],
-    ['/guides/consumers/receive', 'en'],
-  ])('%s in %s is accessible (WCAG 2.2 A and AA)', async (path, language) => {
+  test.each(plainPages)('%s in %s is accessible (WCAG 2.2 A and AA)', async (path, language) => {
     await page.setExtraHTTPHeaders({ 'Accept-Language': language });
     await page.goto(`${registry.url}${path}`);
     expect(await page.getAttribute('html', 'lang')).toBe(language);
