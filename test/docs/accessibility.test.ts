@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import { consolePages } from '../support/accessible-pages.js';
 import { readPage } from './markdown.js';
 
-test('the accessibility statement lists every page of the console, and so the tests open it', () => {
-  expect(consolePages.map(([place]) => place).sort()).toEqual(
-    Object.keys(pages)
-      .map((name) => `#/${name}`)
-      .sort(),
-  );
+test('the accessibility statement lists every page of the console, so that tests open it', () => {
+  // Its types are those of a browser, so it is read as text.
+  const index = readPage('src/console/pages/index.ts');
+  const names = [...index.matchAll(/^ {2}'?([a-z-]*)'?: \{/gm)].map(([, name]) => name);
+  expect(names.length).toBeGreaterThan(10);
+  expect(consolePages.map(([place]) => place).sort()).toEqual(names.map((name) => `#/${name}`).sort());
 });
 
 test.each([
