@@ -219,19 +219,19 @@ export class RegistryError extends Error {
   readonly faults: readonly Fault[];
   readonly retryAfterSeconds: number | undefined;
   /** For clients that discard the body: the rule of its fault, as a header. */
-  readonly reason: FaultRule | undefined;
+  readonly denial: FaultRule | undefined;
 
   constructor(
     code: ErrorCode,
     detail: string | Text,
-    options: { faults?: readonly Fault[]; cause?: unknown; retryAfterSeconds?: number; reason?: FaultRule } = {},
+    options: { faults?: readonly Fault[]; cause?: unknown; retryAfterSeconds?: number; denial?: FaultRule } = {},
   ) {
     super(textIn(detail, 'en'), { cause: options.cause });
     this.code = code;
     this.detail = detail;
     this.faults = options.faults ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
-    this.reason = options.reason;
+    this.denial = options.denial;
   }
 }
 

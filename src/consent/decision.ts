@@ -2,7 +2,7 @@ import type { components } from '../base/contract/contract.gen.js';
 import type { Rate } from './rate.js';
 
 // May this origin send to this sink now? The registry decides it in the database (grant_standing and delivery_denial in the
-// migration) and in memory, senders in theirs: with the same facts, the same reasons, in the same order.
+// migration) and in memory, senders in theirs: with the same facts, the same denials, in the same order.
 
 /** What a grant is based on: a response to OPTIONS, a callback, an agreement, or the origin's policy for unsupported targets. */
 export const bases = ['response', 'callback', 'agreement', 'policy'] as const;
@@ -20,7 +20,7 @@ export type Standing = (typeof reportedStates)[number] | 'blocked' | 'expired';
  */
 export type Subscribed = 'open' | 'suspended' | 'ended' | 'none';
 
-/** A message for each reason why an origin may not send, for senders. */
+/** A message for each denial, for senders. */
 export const denials = {
   no_grant: 'The webhook has not allowed this origin to send.',
   expired: 'The grant expired and was not renewed.',
@@ -78,10 +78,10 @@ export function presentPermission(
   { denial, grant }: Decision,
 ): components['schemas']['Permission'] {
   if (denial !== undefined || grant === undefined) {
-    const reason = denial ?? 'no_grant';
-    const answer = { origin, sink, allowed: false, reason, message: denials[reason] };
+    const why = denial ?? 'no_grant';
+    const answer = { origin, sink, allowed: false, denial: why, message: denials[why] };
     if (grant === undefined) return answer;
-    const until = reason === 'held' ? grant.heldUntil : undefined;
+    const until = why === 'held' ? grant.heldUntil : undefined;
     const hold = until === undefined ? {} : { helduntil: new Date(until).toISOString() };
     return { ...answer, grant: grant.id, ...hold };
   }

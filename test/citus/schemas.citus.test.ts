@@ -57,7 +57,7 @@ test('each registry is entirely on its own node, and sees nothing of the other',
   const sink = registries[0]?.receiver.sink('/own') ?? '';
   expect(await one.register(sink)).toMatchObject({ status: 'active' });
   expect(await one.permission(sink)).toMatchObject({ allowed: true });
-  expect(await other.permission(sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
+  expect(await other.permission(sink)).toMatchObject({ allowed: false, denial: 'no_grant' });
   expect((await other.admin.get('/v1/subscriptions').expect(200)).body).toEqual([]);
 });
 
@@ -93,7 +93,7 @@ test.each([0, 1])(
       .expect(201);
     expect(await tenant.permission(agreed)).toMatchObject({ allowed: true, basis: 'agreement' });
     await tenant.revoke(agreed);
-    expect(await tenant.permission(agreed)).toMatchObject({ allowed: false, reason: 'revoked' });
+    expect(await tenant.permission(agreed)).toMatchObject({ allowed: false, denial: 'revoked' });
 
     const event = { specversion: '1.0', id: randomUUID(), source: '/citus', type: 'com.example.citus' };
     const match = await tenant.sender

@@ -145,12 +145,12 @@ afterAll(async () => {
 });
 
 const expected = byPlace(({ denial }) => denial ?? 'allowed');
-type Permission = { allowed: boolean; reason?: string | undefined; message?: string | undefined };
-/** The reason, whose text must be the one of the table. */
-const reasonOf = ({ allowed, reason, message }: Permission) => {
+type Permission = { allowed: boolean; denial?: string | undefined; message?: string | undefined };
+/** The denial, whose text must be the one of the table. */
+const saidOf = ({ allowed, denial, message }: Permission) => {
   if (allowed) return 'allowed';
-  expect(message).toBe(denials[reason as Denial]);
-  return reason;
+  expect(message).toBe(denials[denial as Denial]);
+  return denial;
 };
 async function ask<T>(question: (pair: { origin: string; sink: string }) => Promise<T> | T) {
   const found: Record<string, T> = {};
@@ -160,9 +160,9 @@ async function ask<T>(question: (pair: { origin: string; sink: string }) => Prom
 
 test('GET and POST /permissions', async () => {
   const { tenant } = senders;
-  expect(await ask(async ({ sink }) => reasonOf(await tenant.permission(sink)))).toEqual(expected);
+  expect(await ask(async ({ sink }) => saidOf(await tenant.permission(sink)))).toEqual(expected);
   const { body } = await tenant.sender.post('/v1/permissions').send(pairs).expect(200);
-  expect({ ...body.map(reasonOf) }).toEqual(expected);
+  expect({ ...body.map(saidOf) }).toEqual(expected);
 });
 
 test('a lease', async () => {
@@ -183,9 +183,9 @@ test('a lease', async () => {
 test('the operation of gateways', async () => {
   const asked = await ask(async (pair) => {
     const answer = await senders.tenant.sender.get('/v1/authorize').query(pair);
-    const reason = answer.get('Assent-Reason');
-    if (reason === 'held') expect(Number(answer.get('Retry-After'))).toBeGreaterThan(0);
-    return answer.status === 204 ? 'allowed' : reason;
+    const denial = answer.get('Assent-Denial');
+    if (denial === 'held') expect(Number(answer.get('Retry-After'))).toBeGreaterThan(0);
+    return answer.status === 204 ? 'allowed' : denial;
   });
   expect(asked).toEqual(expected);
 });
@@ -197,13 +197,13 @@ test('AuthZEN', async () => {
       .post('/access/v1/evaluation')
       .send({ ...request, resource: { type: 'sink', id: sink } })
       .expect(200);
-    return reasonOf({ ...body.context, allowed: body.decision });
+    return saidOf({ ...body.context, allowed: body.decision });
   });
   expect(evaluated).toEqual(expected);
 });
 
 test("the sender's kit", async () => {
-  expect(await ask(({ sink }) => reasonOf(sender.permission(origin, sink)))).toEqual(expected);
+  expect(await ask(({ sink }) => saidOf(sender.permission(origin, sink)))).toEqual(expected);
 });
 
 test('GET /grants, by id, in lists and by state', async () => {
@@ -249,10 +249,10 @@ test('the explanation of a match, and the status of a subscription', async () =>
       sink,
     );
     if (first === undefined) return [undefined, undefined];
-    const { reason } = body.explanations.find((one: { subscription: string }) => one.subscription === first.id);
+    const { code } = body.explanations.find((one: { subscription: string }) => one.subscription === first.id);
     const read = await tenant.admin.get(`/v1/subscriptions/${first.id}`).expect(200);
     expect(read.body.status).toBe(first.status);
-    return [reason, read.body.status];
+    return [code, read.body.status];
   });
   expect(found).toEqual(byPlace(({ explained, status }) => [explained, status]));
 });
@@ -279,12 +279,12 @@ test.each([
     const [last] = await registry.sql<{ position: number }>('select max(position)::int as position from change');
     const event = { specversion: '1.0', id: '1', source: 'urn:example:none', type: 'com.example.none' };
     while (Number(sender.match(event).revision) < last!.position) await sleep(10);
-    expect(await ask(({ sink }) => reasonOf(sender.permission(origin, sink)))).toEqual(decided);
+    expect(await ask(({ sink }) => saidOf(sender.permission(origin, sink)))).toEqual(decided);
     await beside?.service.follow();
     for (const process of [registry, ...(beside ? [beside] : [])]) {
       const client = await process.as('assent:deliver', { subscriber: 'mailroom' });
       const { body } = await client.post('/v1/permissions').send(pairs).expect(200);
-      expect({ ...body.map(reasonOf) }).toEqual(decided);
+      expect({ ...body.map(saidOf) }).toEqual(decided);
     }
     return decided;
   };
@@ -326,6 +326,6 @@ test('the database and the memory decide the same for all that can be known', as
     denialOf(standingOf(state, isBlocked, now + end, now), subscribed, basis, now + hold, now),
   );
   expect(rows.map(({ denial }) => denial ?? undefined)).toEqual(inMemory);
-  // Every reason occurs.
+  // Every denial occurs.
   expect(new Set(inMemory)).toEqual(new Set([undefined, ...Object.keys(denials)]));
 });

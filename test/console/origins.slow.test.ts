@@ -127,7 +127,7 @@ inBrowser('origins in the console', () => {
     await page.getByRole('button', { name: 'Block now' }).click();
     await page.waitForSelector('h1:has-text("Origin")');
     await page.getByRole('button', { name: 'Lift this block' }).waitFor();
-    expect((await stage.tenant.permission(sink)).reason).toBe('blocked');
+    expect((await stage.tenant.permission(sink)).denial).toBe('blocked');
     await page.evaluate(`location.hash = '#/origins/${stage.tenant.origin}'`);
     await page.waitForSelector('text=This origin is stopped.');
     await expectAccessible(page);

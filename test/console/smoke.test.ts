@@ -34,7 +34,7 @@ inBrowser('the console, in short', () => {
     await page.getByLabel('Reason').fill('Incident.');
     await page.getByRole('button', { name: 'Block now' }).click();
     await page.getByRole('button', { name: 'Lift this block' }).click();
-    expect((await stage.tenant.permission(sink)).reason).toBe('blocked');
+    expect((await stage.tenant.permission(sink)).denial).toBe('blocked');
     await page.getByRole('dialog').getByRole('button', { name: 'Lift this block' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect((await stage.tenant.permission(sink)).allowed).toBe(true);

@@ -161,7 +161,7 @@ type lease struct {
 	end  time.Time
 }
 
-// permit waits until one request may be sent. It returns the reason if none may.
+// permit waits until one request may be sent. It returns the denial if none may.
 func permit(to pair) (string, error) {
 	for {
 		held := leases[to]
@@ -329,8 +329,8 @@ func deliver(event map[string]json.RawMessage, line []byte, origin string, to ma
 			}
 			header.Set("Authorization", value)
 		}
-		if reason, err := permit(pair{origin, to.Sink}); err != nil || reason != "" {
-			return "denied: " + reason, err
+		if denial, err := permit(pair{origin, to.Sink}); err != nil || denial != "" {
+			return "denied: " + denial, err
 		}
 		status, retryAfter, err := post(to.Sink, header, body)
 		outcome := object{"origin": origin, "sink": to.Sink, "status": status}

@@ -76,7 +76,7 @@ LEASES = {}
 
 
 def permit(origin, sink):
-    """Waits until one request may be sent. Returns None then, or the reason why none may."""
+    """Waits until one request may be sent. Returns None then, or the denial if none may."""
     while True:
         lease, left, end = LEASES.get((origin, sink), (None, 0, 0))
         if left > 0 and time.monotonic() < end:
@@ -221,9 +221,9 @@ def deliver(event, origin, to):
             headers["Authorization"] = authorization(credential)
             if headers["Authorization"] is None:
                 return "withheld: the credential cannot be applied"
-        reason = permit(origin, sink)
-        if reason is not None:
-            return f"denied: {reason}"
+        denial = permit(origin, sink)
+        if denial is not None:
+            return f"denied: {denial}"
         try:
             status, retry_after = post(sink, headers, body)
         except Blocked as why:

@@ -56,7 +56,7 @@ export const playgroundTexts = {
   wants: { en: 'It asks for', nl: 'Het vraagt om' },
   has: { en: 'The event has', nl: 'De gebeurtenis heeft' },
   absent: { en: 'nothing', nl: 'niets' },
-  reasons: {
+  explanations: {
     matched: { en: 'It gets the event.', nl: 'Het krijgt de gebeurtenis.' },
     filter: { en: 'The event does not match', nl: 'De gebeurtenis past niet bij' },
     blocked: { en: 'An admin blocks it.', nl: 'Een beheerder blokkeert het.' },

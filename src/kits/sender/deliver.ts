@@ -23,7 +23,7 @@ export interface DeliveryResult {
   /** HTTP status of the last response. */
   status?: number;
   /** Why there is no response, as a code such as `connection_refused` or `proxy_unreachable`. */
-  reason?: string;
+  code?: string;
   /** The same as a sentence. */
   detail?: string;
   /** RFC 3339. The end of the hold that the webhook asked for. */
@@ -124,7 +124,7 @@ export function createDeliver(settings: DeliverSettings) {
       if (!isTransient.has(outcome) || attempts >= maxAttempts) {
         const { helduntil } = permission(origin, sink);
         const what =
-          reply.kind === 'answered' ? { status: reply.status } : { reason: reply.reason, detail: reply.detail };
+          reply.kind === 'answered' ? { status: reply.status } : { code: reply.reason, detail: reply.detail };
         return { sink, outcome, ...what, ...(helduntil !== undefined && { helduntil }), attempts };
       }
       // `acquire` waits until the hold ends.

@@ -12,14 +12,14 @@ export interface Permit extends Permission {
   giveBack(): void;
 }
 
-/** Nothing may be sent. `reason` and `message` say why; `helduntil` is the end of a hold. */
+/** Nothing may be sent. `denial` and `message` say why; `helduntil` is the end of a hold. */
 export interface Denied extends Permission {
   allowed: false;
 }
 
-/** A denial with its reason and message; or a lease, if any, and when to ask for the next one. */
+/** A denial with its code and message; or a lease, if any, and when to ask for the next one. */
 export type LeaseResult =
-  | { denied: Pick<Denied, 'reason' | 'message' | 'helduntil'> }
+  | { denied: Pick<Denied, 'denial' | 'message' | 'helduntil'> }
   | { lease: string | undefined; requests: number; seconds: number; retryAfterMs: number | undefined };
 
 /** `POST /v1/leases` and `DELETE /v1/leases/{id}` for one instance. */
@@ -46,7 +46,7 @@ export class LeaseClient {
     const answer = await this.#client.POST('/leases', { body, signal: this.#signal }).catch(deniedBy);
     if ('denied' in answer) return answer;
     const { lease, requests, seconds = 0, retryafter, helduntil } = answer.data;
-    if (helduntil !== undefined) return { denied: { reason: 'held', message: denials.held, helduntil } };
+    if (helduntil !== undefined) return { denied: { denial: 'held', message: denials.held, helduntil } };
     return { lease, requests, seconds, retryAfterMs: retryafter === undefined ? undefined : retryafter * 1_000 };
   }
 
@@ -59,5 +59,5 @@ export class LeaseClient {
 function deniedBy(error: unknown): Extract<LeaseResult, { denied: unknown }> {
   const [fault] = error instanceof AssentError && error.code === 'not_permitted' ? error.faults : [];
   if (fault === undefined) throw error;
-  return { denied: { reason: fault.rule, message: fault.detail } };
+  return { denied: { denial: fault.rule, message: fault.detail } };
 }

@@ -78,8 +78,8 @@ function decidePair(known: Replica, tenant: string, origin: string, sink: string
   return { decision: allowed, context };
 }
 
-function denied(reason: string, message: string): Evaluated {
-  return { decision: false, context: { reason, message } };
+function denied(denial: string, message: string): Evaluated {
+  return { decision: false, context: { denial, message } };
 }
 
 /** The decision for an entry that is no access request (section 7.2.1). */
@@ -87,7 +87,7 @@ function faultOfEntry(entry: Entry): Evaluated | undefined {
   const wrong = wrongMembers(entry);
   if (wrong.length === 0) return undefined;
   const message = `This is missing or malformed: ${wrong.join(', ')}.`;
-  return { decision: false, context: { reason: 'request_invalid', message, error: { status: 400, message } } };
+  return { decision: false, context: { denial: 'request_invalid', message, error: { status: 400, message } } };
 }
 
 function wrongMembers(entry: Entry): string[] {

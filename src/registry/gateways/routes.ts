@@ -95,5 +95,5 @@ const faultOf = (rule: FaultRule, detail: string): Doubt => ({ pointer: 'sink', 
 function refusal(code: 'not_permitted' | 'rate_used_up', fault: Doubt, seconds?: number): RegistryError {
   const { rule, detail } = fault;
   const wait = seconds === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(seconds)) };
-  return new RegistryError(code, detail, { faults: [fault], reason: rule, ...wait });
+  return new RegistryError(code, detail, { faults: [fault], denial: rule, ...wait });
 }

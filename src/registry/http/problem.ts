@@ -104,11 +104,11 @@ export function withPlusHints(error: RegistryError, query: string): RegistryErro
     const detail = textOf((language) => `${textIn(fault.detail, language)} ${requestTexts.plus[language]}`);
     return { ...fault, detail };
   });
-  const { code, detail, cause, reason, retryAfterSeconds } = error;
+  const { code, detail, cause, denial, retryAfterSeconds } = error;
   return new RegistryError(code, detail, {
     faults,
     cause,
-    ...(reason !== undefined && { reason }),
+    ...(denial !== undefined && { denial }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
@@ -116,7 +116,7 @@ export function withPlusHints(error: RegistryError, query: string): RegistryErro
 export function problemHeaders(error: RegistryError): Record<string, string> {
   return {
     ...(error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) }),
-    ...(error.reason === undefined ? {} : { 'Assent-Reason': error.reason }),
+    ...(error.denial === undefined ? {} : { 'Assent-Denial': error.denial }),
     // RFC 6750 section 3.1: no error code if the request had no token.
     ...(error.code === 'unauthenticated'
       ? {

@@ -115,8 +115,8 @@ function explainRow(row: ExplainedRow, work: Work): (event: ContextAttributes) =
   const base = { subscription: id, sink };
   return (event) => {
     const failure = failureOf(event);
-    if (failure) return { ...base, matched: false, reason: 'filter', ...presentFailure(failure, () => 'en') };
-    return { ...base, matched: denial === null, reason: denial ?? 'matched' };
+    if (failure) return { ...base, matched: false, code: 'filter', ...presentFailure(failure, () => 'en') };
+    return { ...base, matched: denial === null, code: denial ?? 'matched' };
   };
 }
 

@@ -119,9 +119,9 @@ describe('Traefik', () => {
   test('asks with what its page documents, and gets a yes or a no', async () => {
     expect((await ask('/events', delivery)).status).toBe(204);
     const refused = await ask('/other', delivery);
-    expect([refused.status, refused.headers.get('Assent-Reason')]).toEqual([403, 'no_grant']);
-    expect((await ask('/events', { Authorization: 'Basic YTpi' })).headers.get('Assent-Reason')).toBe('origin_missing');
+    expect([refused.status, refused.headers.get('Assent-Denial')]).toEqual([403, 'no_grant']);
+    expect((await ask('/events', { Authorization: 'Basic YTpi' })).headers.get('Assent-Denial')).toBe('origin_missing');
     const foreign = await ask('/events', delivery, 'webhook.example.com:8443');
-    expect([foreign.status, foreign.headers.get('Assent-Reason')]).toEqual([403, 'host_not_listed']);
+    expect([foreign.status, foreign.headers.get('Assent-Denial')]).toEqual([403, 'host_not_listed']);
   });
 });

@@ -122,7 +122,7 @@ test('goes through the proxy of the settings; what fails in the proxy is no fail
   const settings = { ...guard(), proxy: { url: `http://127.0.0.1:${proxy.port}`, noProxy } };
   const proxied = await senders.startCurrent({ guard: settings });
   const [failed] = await proxied.deliver(event, proxied.match(event), { attempts: 1 });
-  expect(failed).toMatchObject({ sink, outcome: 'unanswered', reason: 'proxy_authentication', attempts: 1 });
+  expect(failed).toMatchObject({ sink, outcome: 'unanswered', code: 'proxy_authentication', attempts: 1 });
   expect(senders.faults.filter((fault) => String(fault).includes('egress proxy'))).toHaveLength(1);
   answer = undefined;
   expect(await proxied.deliver(event, proxied.match(event))).toMatchObject([{ outcome: 'delivered' }]);

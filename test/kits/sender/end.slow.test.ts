@@ -51,7 +51,7 @@ test('a sender stops at the end of a subscription, without a change from the reg
   // The clock of the registry, as the sender knows it, may be late by a second.
   await sleep(Date.parse(end) - Date.now() + 1_100);
   expect(sinks(follower)).toEqual([]);
-  expect(follower.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'ended' });
+  expect(follower.permission(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'ended' });
   expect(await tenant.changes(sink)).not.toContain('subscription.expired');
   const late = await start();
   expect(sinks(late)).toEqual([]);

@@ -40,7 +40,7 @@ test('a hold starts immediately in the sender that got the response, and in the 
   const { sink } = await newSink();
   const [one, two] = [await senders.startCurrent(), await senders.startCurrent()];
   one.report({ origin: tenant.origin, sink, status: 429, retryAfter: '120' });
-  expect(await one.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'held' });
+  expect(await one.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'held' });
   // The same answer as the registry gives, also while only this sender knows of the hold.
   expect(one.permission(tenant.origin, sink).allowed).toBe(true);
   for (;;) {
@@ -60,10 +60,10 @@ test('after a 410 the sender that got it sends nothing, before and after the fee
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
   sender.report({ origin: tenant.origin, sink, status: 410 });
-  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'held' });
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'held' });
   relay.mend();
   while (sender.permission(tenant.origin, sink).allowed) await sender.ready(0);
-  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'ended' });
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'ended' });
   await sender.close();
 });
 
@@ -88,7 +88,7 @@ test.each([
   relay.cut();
   for (const retryAfter of answers) sender.report({ origin: tenant.origin, sink, status: 429, retryAfter });
   const permit = await sender.acquire(tenant.origin, sink);
-  expect(permit).toMatchObject({ allowed: false, reason: 'held' });
+  expect(permit).toMatchObject({ allowed: false, denial: 'held' });
   expect(Date.parse(permit.helduntil ?? '')).toBeGreaterThan(Date.now() + 3_000_000);
   relay.mend();
   await sender.close();
@@ -125,7 +125,7 @@ test('a hold that the feed does not report within a minute ends in the sender th
   const { sink } = await newSink();
   const sender = await senders.startCurrent({ registry: gateway.url });
   sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: '3600' });
-  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'held' });
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'held' });
   clock.pass(2);
   await sender.ready(0);
   expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: true });
@@ -166,7 +166,7 @@ test('a 429 counts and starts a hold, whatever its Retry-After contains', async 
   sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: 'later '.repeat(30) });
   await sender.close();
   expect(await countsOf(id)).toEqual({ throttled: 1 });
-  expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'held' });
+  expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'held' });
 });
 
 test('a sender whose clock is an hour slow does not shorten a hold', async () => {

@@ -83,7 +83,7 @@ test('a denial is returned immediately with its reason and without a permit', as
   );
   await tenant.revoke(sink);
   await senders.untilCurrent(sender);
-  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'revoked' });
   await sender.close();
 });
 
@@ -94,7 +94,7 @@ test('a caller waiting for a permit learns of a revocation as soon as the feed r
   await sender.ready(0);
   await tenant.revoke(sink);
   const { permits, denied } = await waiting;
-  expect(denied).toMatchObject({ allowed: false, reason: 'revoked', sink });
+  expect(denied).toMatchObject({ allowed: false, denial: 'revoked', sink });
   expect(permits.length).toBeLessThanOrEqual(6);
   await sender.close();
 });
@@ -120,7 +120,7 @@ test('a lease response reports a hold before the feed does, and the hold ends wh
   const { body } = await tenant.sender.post('/v1/deliveries/outcomes').send([outcome]).expect(200);
   expect(body).toEqual([{ accepted: true }]);
   const { helduntil } = await tenant.permission(sink);
-  const denied = { origin: tenant.origin, sink, allowed: false, reason: 'held', helduntil };
+  const denied = { origin: tenant.origin, sink, allowed: false, denial: 'held', helduntil };
   expect(await sender.acquire(tenant.origin, sink, within(60))).toMatchObject(denied);
   const { id } = await tenant.grant(sink);
   await tenant.admin.post(`/v1/grants/${id}/release`).set('If-Match', '*').expect(200);
@@ -137,7 +137,7 @@ test('a caller waiting for a permit learns that the grant expired', async () => 
   await tenant.admin.post('/v1/grants').send(grant).expect(201);
   const sender = await senders.startCurrent();
   expect((await sender.acquire(tenant.origin, sink)).allowed).toBe(true);
-  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'expired' });
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'expired' });
   // The next permit would come a minute after the first.
   expect(Date.now() - Date.parse(expiresat)).toBeLessThan(50_000);
   await sender.close();

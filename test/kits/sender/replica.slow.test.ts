@@ -222,7 +222,7 @@ describe('while the registry is unreachable', () => {
     expect(sender.age()).toBeGreaterThan(before);
     relay.mend();
     await senders.untilCurrent(sender);
-    expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'revoked' });
     await sender.close();
   });
 
@@ -499,13 +499,13 @@ test('lines of a newer registry version are reported, and the feed continues aft
   expect(faults.map(String)).toContain(
     `Error: A state could not be taken in: ${JSON.stringify({ kind: 'subscription', origin: tenant.origin, id })}`,
   );
-  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'revoked' });
   expect(sender.match(eventOf('com.example.strange')).sinks.map((one) => one.sink)).not.toContain(strange);
   await sender.close();
   // So it is with a snapshot, and with a file.
   for (const settings of [{}, { folder }]) {
     const other = await senders.startCurrent(settings);
-    expect(other.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    expect(other.permission(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'revoked' });
     await other.close();
   }
   await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
@@ -523,7 +523,7 @@ test('if a proxy buffers streams, pages are polled, and streams are tried again 
   expect(faults).toMatchObject([{ name: 'HeldBack' }]);
   await tenant.revoke(sink);
   await senders.untilCurrent(sender);
-  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'revoked' });
   expect(sender.age()).toBeLessThan(20);
   relay.cut();
   await sleep(300);
@@ -553,7 +553,7 @@ test('if the registry refuses a cursor, the sender loads a new snapshot and keep
   expect(sender.permission(tenant.origin, sink).allowed).toBe(true);
   relay.mend();
   await senders.untilCurrent(sender);
-  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'revoked' });
   await expectSameAnswers(sender);
   await sender.close();
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
@@ -670,7 +670,7 @@ test('while pages are polled a stream is tried every ten minutes, and used when 
   // Meanwhile pages tell what is new.
   await tenant.revoke(sink);
   await senders.untilCurrent(sender);
-  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'revoked' });
   await untilStreams(0);
   relay.mend();
   clock.pass(11);

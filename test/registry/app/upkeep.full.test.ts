@@ -108,9 +108,9 @@ test('a grant that ended long ago is deleted without a subscription, with a chan
   expect(changes.map(({ kind, sink, resource }: Record<string, unknown>) => [kind, sink, resource]).sort()).toEqual(
     [old.sink, agreed].map((sink) => ['grant.ended', sink, undefined]).sort(),
   );
-  expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
-  expect(await tenant.permission(young.sink)).toMatchObject({ allowed: false, reason: 'ended' });
-  expect(await tenant.permission(revoked.sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, denial: 'no_grant' });
+  expect(await tenant.permission(young.sink)).toMatchObject({ allowed: false, denial: 'ended' });
+  expect(await tenant.permission(revoked.sink)).toMatchObject({ allowed: false, denial: 'revoked' });
   const sinks = (await registry.sql<{ sink: string }>('select sink from "grant"')).map(({ sink }) => sink);
   expect(sinks).toContain(subscribed.sink);
 });

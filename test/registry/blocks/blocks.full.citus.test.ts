@@ -87,13 +87,11 @@ describe.each(kinds)('a block of the kind %s', (kind, bodyOf) => {
       statusdetails: { reason: 'blocked', message: expect.stringContaining('Incident 7.') },
     });
     const denial = kind === 'subscriber' ? 'suspended' : 'blocked';
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: denial });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: denial });
     expect((await leased()).body).toMatchObject({ code: 'not_permitted', faults: [{ rule: denial }] });
     expect(await matches()).toBe(false);
     const { explanations } = await matched('?explain=true', tenant.admin);
-    expect(explanations).toContainEqual(
-      expect.objectContaining({ subscription: id, matched: false, reason: 'blocked' }),
-    );
+    expect(explanations).toContainEqual(expect.objectContaining({ subscription: id, matched: false, code: 'blocked' }));
     if (kind !== 'subscriber') expect((await tenant.grant(sink)).state).toBe('blocked');
     const [found] = (await tenant.subscriber.get('/v1/subscriptions').query({ status: 'blocked', sink }).expect(200))
       .body;
@@ -229,7 +227,7 @@ test('of two blocks on one thing, lifting one leaves the other in force', async 
     return (await tenant.changes(sink)).filter((kind) => kind.endsWith('blocked'));
   };
   await lift(one);
-  expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'blocked' });
+  expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'blocked' });
   expect(await kindsOf()).toEqual(['subscription.blocked']);
   await lift(other);
   expect(await kindsOf()).toEqual(['subscription.blocked', 'subscription.unblocked']);
@@ -447,7 +445,7 @@ describe('operators', () => {
     ]) {
       const blocked = await block(body, operator);
       expect(blocked).toMatchObject({ byoperator: true, createdby: 'noc' });
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'blocked' });
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'blocked' });
       await registry.service.sweep();
       const read = (await tenant.admin.get(`/v1/blocks/${blocked.id}`).expect(200)).body;
       expect(read).toMatchObject({ id: blocked.id, announcement: { state: 'finished' } });

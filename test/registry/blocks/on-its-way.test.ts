@@ -172,7 +172,7 @@ test('a block of a network stops a webhook whose callback was faster than its re
   await callFirst(hook);
   await hook.block();
   await registry.service.follow();
-  expect(await tenant.permission(hook.sink)).toMatchObject({ allowed: false, reason: 'blocked' });
+  expect(await tenant.permission(hook.sink)).toMatchObject({ allowed: false, denial: 'blocked' });
 });
 
 test('a callback before the response is accepted under a block of another network that is older', async () => {

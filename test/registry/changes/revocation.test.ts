@@ -28,11 +28,11 @@ afterAll(async () => {
   await registry?.stop();
 });
 
-/** Polls until the sender is not allowed to send; returns the reason. */
+/** Polls until the sender is not allowed to send; returns the denial. */
 async function untilRefused(sender: Client, sink: string): Promise<string> {
   for (;;) {
     const { body } = await sender.get('/v1/permissions').query({ origin: tenant.origin, sink }).expect(200);
-    if (!body.allowed) return body.reason as string;
+    if (!body.allowed) return body.denial as string;
     await sleep(10);
   }
 }
@@ -73,15 +73,15 @@ test.each([
   ],
 ])(
   'a grant that %s is refused without a poll by a process that listens, and at the next poll by one that cannot',
-  async (_what, reason, takeAway) => {
-    const { sink, senders } = await granted(`/${reason}`);
+  async (_what, denial, takeAway) => {
+    const { sink, senders } = await granted(`/${denial}`);
     const keptBefore = proxy.kept();
     await takeAway(sink);
     const takenAt = performance.now();
-    const reasons = await Promise.all(senders.map((sender) => untilRefused(sender, sink)));
+    const denials = await Promise.all(senders.map((sender) => untilRefused(sender, sink)));
     expect(performance.now() - takenAt).toBeLessThan(longPollMs / 3);
     expect(proxy.kept()).toBeGreaterThan(keptBefore);
     const told = await tenant.permission(sink);
-    expect(reasons).toEqual([told.reason, told.reason]);
+    expect(denials).toEqual([told.denial, told.denial]);
   },
 );

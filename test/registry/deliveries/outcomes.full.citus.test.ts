@@ -191,7 +191,7 @@ describe('410 Gone', () => {
   test('ends the grant immediately, retires its subscriptions, and is in the audit log and the change log', async () => {
     const { sink, id } = await newSink();
     expect(await report([{ sink, status: 410 }])).toEqual([gone]);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
     const ended = await tenant.grant(sink);
     expect(ended).toMatchObject({ state: 'ended', endreason: 'target_gone', endedby: 'mailroom' });
     expect(ended).not.toHaveProperty('renewat');
@@ -234,7 +234,7 @@ describe('410 Gone', () => {
     await reportOf(410, 410);
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
     await reportOf(410);
-    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, denial: 'ended' });
   });
 
   test('of a webhook that recovered within the same report retires nothing', async () => {
@@ -251,7 +251,7 @@ describe('410 Gone', () => {
       .send({ ...agreement, expiresat: inSeconds(86_400).toISOString() })
       .expect(201);
     await report([{ sink, status: 410 }]);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
   });
 
   test('from before a new consent does not count after it', async () => {
@@ -286,7 +286,7 @@ describe('410 Gone', () => {
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
     // The latest 410 of a report sets its time, in any order.
     await gones(after, before);
-    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, denial: 'ended' });
   });
 
   test('without a time counts as now, whatever else its report has', async () => {
@@ -295,7 +295,7 @@ describe('410 Gone', () => {
     const { sink } = await newSink({ origin });
     const entry = { origin, sink, status: 410 };
     await report([entry, { ...entry, at: inSeconds(-60).toISOString() }]);
-    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, denial: 'ended' });
   });
 
   test.each([
@@ -327,7 +327,7 @@ describe('a hold', () => {
     const { sink, id } = await newSink();
     expect(await report([{ sink, status: 429, retryafter: retryafter() }])).toEqual([{ accepted: true }]);
     const permission = await tenant.permission(sink);
-    expect(permission).toMatchObject({ allowed: false, reason: 'held' });
+    expect(permission).toMatchObject({ allowed: false, denial: 'held' });
     expect(Math.abs(secondsUntil(permission.helduntil) - seconds)).toBeLessThan(3);
     const lease = { origin: tenant.origin, sink, instance: 'one', requests: 1 };
     expect((await tenant.sender.post('/v1/leases').send(lease).expect(200)).body).toMatchObject({
@@ -374,7 +374,7 @@ describe('a hold', () => {
     await report([{ sink, status: 503 }]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
     await report([{ sink, status: 503, retryafter: '60' }]);
-    expect(await tenant.permission(sink)).toMatchObject({ reason: 'held' });
+    expect(await tenant.permission(sink)).toMatchObject({ denial: 'held' });
   });
 
   test('is never shortened by a later report', async () => {
@@ -430,7 +430,7 @@ describe('a hold', () => {
       tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
     await report([{ sink, status: 429, retryafter: '600' }]);
     await askAgain();
-    expect(await tenant.permission(sink)).toMatchObject({ reason: 'held' });
+    expect(await tenant.permission(sink)).toMatchObject({ denial: 'held' });
     for (const end of [() => report([{ sink, status: 410 }]), () => passGrant(registry, sink)]) {
       await end();
       await askAgain();
@@ -447,7 +447,7 @@ describe('a hold', () => {
     for (const client of [tenant.sender, tenant.subscriber]) await release(client).expect(403);
     await release(await registry.as('assent:admin', { tenant: 'provincie' })).expect(404);
     await release(tenant.admin, '"77"').expect(412);
-    expect(await tenant.permission(sink)).toMatchObject({ reason: 'held' });
+    expect(await tenant.permission(sink)).toMatchObject({ denial: 'held' });
     expect((await release(tenant.admin).expect(200)).body).not.toHaveProperty('helduntil');
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
     const lease = { origin: tenant.origin, sink, instance: 'one', requests: 1 };
@@ -469,7 +469,7 @@ describe('a hold', () => {
       { sink, status: 429, retryafter: '60' },
       { sink, status: 410 },
     ]);
-    expect(await tenant.permission(sink)).toMatchObject({ reason: 'revoked' });
+    expect(await tenant.permission(sink)).toMatchObject({ denial: 'revoked' });
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.revoked']);
   });
 });

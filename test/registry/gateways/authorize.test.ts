@@ -113,7 +113,7 @@ describe('a yes', () => {
     const claims = { tenant: 'provincie', subscriber: 'gateway', scopes: ['assent:deliver' as const], minutes: 60 };
     const foreign = `Bearer ${await createToken(claims, registry.env)}`;
     const answer = await send(asked(), [['Authorization', foreign], origin, original()]);
-    expect(answer).toMatchObject({ status: 403, headers: { 'assent-reason': 'no_grant' } });
+    expect(answer).toMatchObject({ status: 403, headers: { 'assent-denial': 'no_grant' } });
   });
 });
 
@@ -209,10 +209,10 @@ describe('what leaves a doubt is refused', () => {
       '',
       () => [origin, original(), ['Assent-Lease', '1']],
     ],
-  ])('%s: %s', async (reason, _, query, lines) => {
+  ])('%s: %s', async (denial, _, query, lines) => {
     const answer = await send(asked(query), [token(), ...lines()]);
-    expect(answer).toMatchObject({ status: 403, headers: { 'assent-reason': reason } });
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'not_permitted', faults: [{ rule: reason }] });
+    expect(answer).toMatchObject({ status: 403, headers: { 'assent-denial': denial } });
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'not_permitted', faults: [{ rule: denial }] });
   });
 
   test.each<[string, number, () => string, () => Lines]>([
@@ -357,7 +357,7 @@ describe('the rate', () => {
     expect([answers.filter(({ status }) => status === 204).length, refused.length]).toEqual([1, 19]);
     for (const { headers, body } of refused) {
       expect(headers).toMatchObject({
-        'assent-reason': 'rate_used_up',
+        'assent-denial': 'rate_used_up',
         'retry-after': expect.stringMatching(/^[1-9]\d*$/),
       });
       expect(JSON.parse(body)).toMatchObject({ code: 'rate_used_up', status: 429 });

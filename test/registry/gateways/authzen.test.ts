@@ -36,10 +36,10 @@ describe('an evaluation', () => {
     expect(answer.body).toEqual({ decision: true, context: { allowedrate, expiresat, basis, grant } });
   });
 
-  test('of a pair without one is false, with the reason', async () => {
-    const { reason, message } = await tenant.permission(other.id);
+  test('of a pair without one is false, with the denial', async () => {
+    const { denial, message } = await tenant.permission(other.id);
     const { body } = await evaluate({ subject, action, resource: other }).expect(200);
-    expect(body).toEqual({ decision: false, context: { reason, message } });
+    expect(body).toEqual({ decision: false, context: { denial, message } });
   });
 
   test.each<[string, (request: Record<string, unknown>) => unknown]>([
@@ -61,9 +61,9 @@ describe('an evaluation', () => {
     ['resource_type_unknown', { resource: { type: 'todo', id: '1' } }],
     ['no_grant', { subject: { type: 'origin', id: 'not a name' } }],
     ['no_grant', { resource: { type: 'sink', id: 'http://not/canonical/../' } }],
-  ])('is false with the reason %s, not an error', async (reason, part) => {
+  ])('is false with the denial %s, not an error', async (denial, part) => {
     const { body } = await evaluate({ subject, action, resource: allowed, ...part }).expect(200);
-    expect(body).toMatchObject({ decision: false, context: { reason } });
+    expect(body).toMatchObject({ decision: false, context: { denial } });
   });
 
   /** Two requests as the interoperability scenarios send them: a to-do application, and an API gateway. */
@@ -85,7 +85,7 @@ describe('an evaluation', () => {
     },
   ])('of another application is false: $subject.type', async (request) => {
     const { body } = await evaluate(request).expect(200);
-    expect(body).toMatchObject({ decision: false, context: { reason: 'subject_type_unknown' } });
+    expect(body).toMatchObject({ decision: false, context: { denial: 'subject_type_unknown' } });
     const { evaluations } = (await evaluateAll({ evaluations: [request, request] }).expect(200)).body;
     expect(evaluations).toEqual([body, body]);
   });
@@ -139,7 +139,7 @@ describe('an evaluation', () => {
       .post('/access/v1/evaluation')
       .send({ subject, action, resource: allowed })
       .expect(200);
-    expect(body).toMatchObject({ decision: false, context: { reason: 'no_grant' } });
+    expect(body).toMatchObject({ decision: false, context: { denial: 'no_grant' } });
   });
 });
 
@@ -178,8 +178,8 @@ describe('evaluations', () => {
     const { body } = await evaluateAll({ subject, action, evaluations }).expect(200);
     expect(body.evaluations).toMatchObject([
       { decision: true },
-      { decision: false, context: { reason: 'request_invalid', error: { status: 400 } } },
-      { decision: false, context: { reason: 'request_invalid', error: { status: 400 } } },
+      { decision: false, context: { denial: 'request_invalid', error: { status: 400 } } },
+      { decision: false, context: { denial: 'request_invalid', error: { status: 400 } } },
     ]);
     expect(
       await decisionsOf({ subject, action, evaluations, options: { evaluations_semantic: 'deny_on_first_deny' } }),

@@ -46,7 +46,7 @@ export function testGateway(program: Program, { failure, joinsHeaders, speaksHtt
     await webhook('/known', '*');
     const refused = async (path: string, headers: Record<string, string | string[]> = {}) => {
       const answer = await guarded.deliver(path, headers);
-      return [answer.status, answer.headers['assent-reason']];
+      return [answer.status, answer.headers['assent-denial']];
     };
     expect(await refused('/unknown')).toEqual([403, 'no_grant']);
     expect(await refused('/known?x=1')).toEqual([403, 'no_grant']);
@@ -99,7 +99,7 @@ export function testGateway(program: Program, { failure, joinsHeaders, speaksHtt
     expect([passed, over.length]).toEqual([1, 11]);
     for (const { headers } of over) {
       expect(headers).toMatchObject({
-        'assent-reason': 'rate_used_up',
+        'assent-denial': 'rate_used_up',
         'retry-after': expect.stringMatching(/^[1-9]/),
       });
     }

@@ -66,7 +66,7 @@ describe('permission', () => {
   test('a sink that was never asked, or is spelled differently, has no_grant', async () => {
     const { sink } = await register();
     for (const other of [newSink(), `${sink}/`, `${sink}?a=1`]) {
-      expect(await permission(other)).toMatchObject({ allowed: false, reason: 'no_grant' });
+      expect(await permission(other)).toMatchObject({ allowed: false, denial: 'no_grant' });
     }
   });
 
@@ -82,7 +82,7 @@ describe('permission', () => {
       ],
     });
     const batch = await sender.post('/v1/permissions').send([wrong, { origin, sink }]).expect(200);
-    expect(batch.body).toMatchObject([{ allowed: false, reason: 'no_grant' }, { allowed: true }]);
+    expect(batch.body).toMatchObject([{ allowed: false, denial: 'no_grant' }, { allowed: true }]);
   });
 
   test('deleting the last subscription ends the grant, deleting an earlier one does not', async () => {
@@ -91,7 +91,7 @@ describe('permission', () => {
     await subscriber.delete(one.path).expect(200);
     expect(await permission(sink)).toMatchObject({ allowed: true });
     await subscriber.delete(two.path).expect(200);
-    expect(await permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
     expect(await grantOf(sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription', endedby: 'zaaksysteem' });
   });
 
@@ -101,7 +101,7 @@ describe('permission', () => {
     await subscriber.post(`${one.path}/suspend`).send({ reason }).expect(200);
     expect(await permission(sink)).toMatchObject({ allowed: true });
     await subscriber.post(`${two.path}/suspend`).send({ reason }).expect(200);
-    expect(await permission(sink)).toMatchObject({ allowed: false, reason: 'suspended' });
+    expect(await permission(sink)).toMatchObject({ allowed: false, denial: 'suspended' });
     await subscriber.post(`${one.path}/resume`).send({ reason }).expect(200);
     expect(await permission(sink)).toMatchObject({ allowed: true });
   });
@@ -118,7 +118,7 @@ describe('permission', () => {
       expect([same.text, same.get('ETag')]).toEqual(['', tag]);
     }
     await revoke(sink);
-    expect((await ask(tag).expect(200)).body).toMatchObject({ allowed: false, reason: 'revoked' });
+    expect((await ask(tag).expect(200)).body).toMatchObject({ allowed: false, denial: 'revoked' });
   });
 
   test('a batch returns each pair in order, with the same content as a single request', async () => {
@@ -135,7 +135,7 @@ describe('permission', () => {
       .post('/v1/permissions')
       .send([{ origin, sink: live }])
       .expect(200);
-    expect(strange.body).toMatchObject([{ allowed: false, reason: 'no_grant' }]);
+    expect(strange.body).toMatchObject([{ allowed: false, denial: 'no_grant' }]);
   });
 
   test('a batch accepts at most a thousand pairs, of any length', async () => {
@@ -218,7 +218,7 @@ describe('agreement', () => {
     await admin.post('/v1/grants').send(request).expect(201);
     const { path } = await register(request.sink);
     await subscriber.post(`${path}/suspend`).send({ reason }).expect(200);
-    expect(await permission(request.sink)).toMatchObject({ allowed: false, reason: 'suspended' });
+    expect(await permission(request.sink)).toMatchObject({ allowed: false, denial: 'suspended' });
   });
 
   test('it replaces a revoked grant', async () => {
@@ -313,7 +313,7 @@ describe('a revoked grant', () => {
     expect(body).not.toHaveProperty('renewat');
     const again = await admin.post(`/v1/grants/${body.id}/revoke`).send({ reason: 'Another one.' }).expect(200);
     expect(again.body).toEqual(body);
-    expect(await permission(sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    expect(await permission(sink)).toMatchObject({ allowed: false, denial: 'revoked' });
     const read = await subscriber.get(path).expect(200);
     expect(read.body).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
   });
@@ -342,7 +342,7 @@ describe('a revoked grant', () => {
       const answer = await nobody[method](callback.pathname + callback.search).expect(404);
       expect(answer.body.code).toBe('callback_unknown');
     }
-    expect(await permission(sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    expect(await permission(sink)).toMatchObject({ allowed: false, denial: 'revoked' });
     expect(askedAt(sink)).toBe(asked);
   });
 
@@ -353,7 +353,7 @@ describe('a revoked grant', () => {
     registry.receiver.on(new URL(sink).pathname, (_request, response) => response.writeHead(410).end());
     const retired = await admin.post(`${path}/handshakes`).expect(201);
     expect(retired.body.state).toBe('retired');
-    expect(await permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
 
     registry.receiver.consent(new URL(sink).pathname, { rate: '7' });
     const { body } = await admin.post(`${path}/handshakes`).expect(201);

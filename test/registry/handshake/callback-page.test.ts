@@ -154,7 +154,7 @@ describe('the page of a callback URL', () => {
     const renewal = callbacks.at(-1) ?? '';
     expect(await open(renewal)).toContain('the consent ends now');
     expect((await submit(renewal, { decision: 'refuse' })).status).toBe(200);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
     expect((await tenant.changes(sink)).at(-1)).toBe('grant.ended');
   });
 

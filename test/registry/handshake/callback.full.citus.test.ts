@@ -284,7 +284,7 @@ describe('what grants nothing', () => {
     await fetch(callback);
     await passGrant(registry, sink);
     for (const method of ['GET', 'POST']) expect((await fetch(callback, { method })).status).toBe(404);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'expired' });
   });
 
   test('a used key is unknown after its grant ended, and revives nothing', async () => {
@@ -292,7 +292,7 @@ describe('what grants nothing', () => {
     await fetch(callback);
     await tenant.gone(sink);
     for (const method of ['GET', 'POST']) expect((await fetch(callback, { method })).status).toBe(404);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
   });
 
   test('after revocation the keys of all subscriptions to the sink are unknown', async () => {
@@ -303,7 +303,7 @@ describe('what grants nothing', () => {
     expect(second).not.toBe('');
     await tenant.revoke(first.sink);
     for (const callback of [first.callback, second]) expect((await fetch(callback)).status).toBe(404);
-    expect(await tenant.permission(first.sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    expect(await tenant.permission(first.sink)).toMatchObject({ allowed: false, denial: 'revoked' });
   });
 
   const agree = (sink: string) =>

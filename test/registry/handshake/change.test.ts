@@ -51,7 +51,7 @@ describe('another sink', () => {
       statusdetails: { allowedrate: 50 },
     });
     expect(asked()).toEqual([old.path, next.path]);
-    expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, denial: 'ended' });
     expect(await tenant.grant(old.sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription' });
   });
 
@@ -71,7 +71,7 @@ describe('another sink', () => {
     await tenant.replace(id, { sink: next.sink });
     old.released.open();
     await work;
-    expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, denial: 'no_grant' });
     expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { allowedrate: 50 } });
     expect((await tenant.handshakes(id)).map(({ state }) => state)).toEqual(['granted', 'cancelled']);
   });
@@ -733,6 +733,6 @@ describe('POST to the handshakes of a subscription', () => {
     await registry.service.sweep();
     await drain();
     expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'revoked' });
   });
 });

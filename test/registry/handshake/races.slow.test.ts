@@ -44,7 +44,7 @@ onServer('16 races of a consenting answer against a revocation: revoked stays re
       tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`),
       aMoment().then(() => tenant.revoke(sink)),
     ]);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'revoked' });
     const kinds = ending(await tenant.changes(sink));
     expect(kinds.at(-1)).toBe('grant.revoked');
     expect(kinds.filter((kind) => kind === 'grant.revoked')).toHaveLength(1);
@@ -67,7 +67,7 @@ onServer(
       });
       await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
       const [{ status }] = await Promise.all([fetch(callback), aMoment().then(() => tenant.revoke(sink))]);
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'revoked' });
       expect([status, ending(await tenant.changes(sink))]).toEqual(
         status === 200 ? [200, ['grant.live', 'grant.live', 'grant.revoked']] : [404, ['grant.live', 'grant.revoked']],
       );
@@ -154,7 +154,7 @@ onServer(
               .send({ sink: registry.receiver.sink('/elsewhere'), protocol: 'HTTP' })
               .expect(200);
       await Promise.all([leave(one.id), leave(other.id)]);
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
     });
   },
 );
@@ -191,7 +191,7 @@ onServer(
         aMoment().then(() => tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200)),
       ]);
       await registry.service.worker.drain();
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
     });
     expect(
       await registry.sql(`select 1 from handshake where trigger = 'renewal' and state in ('due', 'asking')`),
@@ -214,7 +214,7 @@ onServer(
       ]);
       expect([201, 404]).toContain(status);
       expect(await registry.sql('select 1 from "grant" where origin = $1', name)).toEqual([]);
-      expect(await tenant.permission(sink, name)).toMatchObject({ allowed: false, reason: 'no_grant' });
+      expect(await tenant.permission(sink, name)).toMatchObject({ allowed: false, denial: 'no_grant' });
     });
   },
 );

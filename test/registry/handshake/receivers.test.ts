@@ -62,7 +62,7 @@ describe('1. an Express 5 application without a handler for OPTIONS', () => {
     const subscription = await register('/express');
     expect(subscription).toMatchObject({ status: 'pending', statusdetails: { reason: 'allow_only' } });
     expect(subscription.statusdetails.advice).toContain('Add a handler for OPTIONS');
-    expect(await permission('/express')).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(await permission('/express')).toMatchObject({ allowed: false, denial: 'no_grant' });
   });
 });
 
@@ -284,7 +284,7 @@ test('7. a target that hard-codes eventgrid.azure.net is a mismatch, and the sub
   expect(subscription).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_mismatch' } });
   expect(subscription.statusdetails.message).toContain('"eventgrid.azure.net"');
   expect(subscription.statusdetails.message).toContain(`"${origin}"`);
-  expect(await permission('/functions')).toMatchObject({ allowed: false, reason: 'no_grant' });
+  expect(await permission('/functions')).toMatchObject({ allowed: false, denial: 'no_grant' });
 });
 
 test('8. a target that echoes WebHook-Request-Origin can use the callback, and its owner sees what it returned', async () => {

@@ -81,7 +81,7 @@ describe('renewal', () => {
     registry.receiver.on(path, (_request, response) => void response.writeHead(status, headers).end());
     await startRenewal(sink);
     await drain();
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
     expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason });
     expect(await tenant.read(id)).toMatchObject({ status: standing });
     expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);
@@ -336,7 +336,7 @@ describe('renewal', () => {
     await passGrant(registry, sink);
     await startRenewal(sink);
     expect(await renewals(id)).toEqual([]);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'expired' });
     expect(await tenant.read(id)).toMatchObject({ status: 'expired', statusdetails: { reason: 'expired' } });
     await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
@@ -383,7 +383,7 @@ describe('renewal', () => {
     await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
     released.open();
     await work;
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
   });
 
   test('an agreement has its own expiry: it is not renewed, and a refusal does not end it', async () => {

@@ -45,7 +45,7 @@ describe('without a public URL', () => {
     const { sink } = bare(registry, code);
     const { status, statusdetails } = await tenant.register(sink);
     expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'unsupported' });
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'no_grant' });
   });
 
   test.each([405, 501])("%i grants the trickle of the origin's policy, marked as such", async (code) => {
@@ -102,7 +102,7 @@ describe('without a public URL', () => {
     });
     await passGrant(registry, sink);
     expect(await tenant.read(id)).toMatchObject({ status: 'expired' });
-    expect(await tenant.permission(sink, generous)).toMatchObject({ allowed: false, reason: 'expired' });
+    expect(await tenant.permission(sink, generous)).toMatchObject({ allowed: false, denial: 'expired' });
   });
 
   test('a trickle that an admin revoked is not granted again', async () => {

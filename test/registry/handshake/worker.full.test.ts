@@ -191,7 +191,7 @@ describe('no usable response', () => {
     expect(await tenant.handshakes(id)).toMatchObject([
       { state: 'asking', attempts: [{ verdict: 'interrupted' }, {}] },
     ]);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'no_grant' });
     expect(registry.service.worker.inFlight()).toBe(1);
     second.released.open();
     await judged(2);

@@ -198,7 +198,7 @@ describe('tokens', () => {
       ...ofEveryProblem,
     ]);
     for (const status of ['401', '403']) {
-      const ofGateways = operation['x-any-method'] && status === '403' ? ['Assent-Reason', 'Retry-After'] : [];
+      const ofGateways = operation['x-any-method'] && status === '403' ? ['Assent-Denial', 'Retry-After'] : [];
       expect(headersOf(status)).toEqual(
         allowed.length === 0 ? [] : ['WWW-Authenticate', ...ofGateways, ...ofEveryProblem],
       );

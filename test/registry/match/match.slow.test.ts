@@ -299,9 +299,9 @@ describe('a response', () => {
       body.explanations.filter(({ subscription }) => [matched.id, filtered.id, waiting.id].includes(subscription));
     const { body } = await ask(eventOf(type), { client: admin, query: { explain: true } }).expect(200);
     expect(ofOrigin(body)).toMatchObject([
-      { subscription: matched.id, matched: true, reason: 'matched' },
-      { subscription: filtered.id, matched: false, reason: 'filter', pointer: '/filters/1/suffix/subject' },
-      { subscription: waiting.id, matched: false, reason: 'no_grant' },
+      { subscription: matched.id, matched: true, code: 'matched' },
+      { subscription: filtered.id, matched: false, code: 'filter', pointer: '/filters/1/suffix/subject' },
+      { subscription: waiting.id, matched: false, code: 'no_grant' },
     ]);
     const own = await ask(eventOf(type), { client: subscriber, query: { explain: true } }).expect(200);
     expect([own.body.sinks, ofOrigin(own.body).length]).toEqual([[], 3]);

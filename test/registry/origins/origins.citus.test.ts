@@ -186,7 +186,7 @@ describe('replace, patch and remove', () => {
     expect((await admin.delete(`/v1/origins/${name}`).expect(200)).body.name).toBe(name);
     await admin.get(`/v1/origins/${name}`).expect(404);
     const permission = await sender.get('/v1/permissions').query({ origin: name, sink }).expect(200);
-    expect(permission.body).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(permission.body).toMatchObject({ allowed: false, denial: 'no_grant' });
     expect((await admin.get('/v1/grants').query({ origin: name })).body).toEqual([]);
   });
 
@@ -213,7 +213,7 @@ describe('replace, patch and remove', () => {
     const other = await registry.as(['assent:admin', 'assent:deliver'], { tenant: 'provincie' });
     await other.post('/v1/origins').send({ name }).expect(201);
     const permission = await other.get('/v1/permissions').query({ origin: name, sink }).expect(200);
-    expect(permission.body).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(permission.body).toMatchObject({ allowed: false, denial: 'no_grant' });
   });
 
   test('the feed has each grant that is deleted with its origin, also one that was over', async () => {

@@ -137,7 +137,7 @@ describe('a subscription that is registered as suspended', () => {
     await registry.service.worker.drain();
     expect(askedAt(sink)).toBe(0);
     expect(await tenant.handshakes(draft.id)).toEqual([]);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'no_grant' });
   });
 
   test('says so in Dutch', async () => {

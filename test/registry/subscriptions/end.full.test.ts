@@ -126,7 +126,7 @@ describe('after its end, without a sweep, a subscription', () => {
     await lease().expect(201);
     await sleep(Date.parse(end) - Date.now() + 50);
     expect(await matched(sink)).toEqual([]);
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
     const denied = await lease().expect(403);
     expect(denied.body.faults).toMatchObject([{ rule: 'ended' }]);
     const read = await tenant.read(ending.id);
@@ -141,7 +141,7 @@ describe('after its end, without a sweep, a subscription', () => {
       .set('Content-Type', 'application/cloudevents+json')
       .send(JSON.stringify(event))
       .expect(200);
-    expect(body.explanations).toContainEqual(expect.objectContaining({ subscription: ending.id, reason: 'ended' }));
+    expect(body.explanations).toContainEqual(expect.objectContaining({ subscription: ending.id, code: 'ended' }));
   });
 
   test('is not asked, and the grant of its sink is not renewed for it', async () => {
@@ -191,7 +191,7 @@ describe('after its end, without a sweep, a subscription', () => {
     const take = { origin: tenant.origin, sink, instance: 'a', requests: 1 };
     for (const step of ['passed', 'recorded']) {
       if (step === 'recorded') await registry.service.sweep();
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'suspended' });
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'suspended' });
       const { body } = await tenant.sender.post('/v1/leases').send(take).expect(403);
       expect(body.faults).toMatchObject([{ rule: 'suspended' }]);
     }

@@ -283,7 +283,7 @@ describe('replace', () => {
     expect(body).toMatchObject({ sink, status: 'active' });
     expect(askedAt(sink)).toBe(1);
     const old = await admin.get('/v1/permissions').query({ origin, sink: created.sink }).expect(200);
-    expect(old.body).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(old.body).toMatchObject({ allowed: false, denial: 'ended' });
   });
 
   test('new filters apply at once and start no handshake', async () => {

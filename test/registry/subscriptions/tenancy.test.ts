@@ -106,7 +106,7 @@ describe('another tenant', () => {
     const query = { origin, sink };
     expect((await sender.get('/v1/permissions').query(query)).body).toMatchObject({ allowed: true });
     const answer = await stranger.get('/v1/permissions').query(query).expect(200);
-    expect(answer.body).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(answer.body).toMatchObject({ allowed: false, denial: 'no_grant' });
     expect(answer.body).not.toHaveProperty('grant');
     expect((await stranger.post('/v1/permissions').send([query])).body).toEqual([answer.body]);
   });

@@ -136,9 +136,9 @@ export function MatchView({
                 {
                   key: 'why',
                   title: t(texts.why),
-                  cell: ({ reason, pointer, detail }) => (
+                  cell: ({ code, pointer, detail }) => (
                     <>
-                      {texts.reasons[reason] === undefined ? reason : t(texts.reasons[reason])}{' '}
+                      {texts.explanations[code] === undefined ? code : t(texts.explanations[code])}{' '}
                       {pointer !== undefined && <code>{pointer}</code>}{' '}
                       {detail !== undefined && <span lang="en">{detail}</span>}
                     </>

@@ -113,9 +113,9 @@ function WebhookPair({ origin, sink }: { origin: string; sink: string }) {
         <bdi>{sink}</bdi>
       </h1>
       <Loaded of={permission}>
-        {({ allowed, reason = '', message }) => (
+        {({ allowed, denial = '', message }) => (
           <p class="lead">
-            {allowed ? t(texts.allowed) : texts.denials[reason] === undefined ? message : t(texts.denials[reason])}
+            {allowed ? t(texts.allowed) : texts.denials[denial] === undefined ? message : t(texts.denials[denial])}
           </p>
         )}
       </Loaded>

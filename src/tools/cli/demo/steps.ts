@@ -176,7 +176,7 @@ const moreActs: readonly Act[] = [
       const { body } = await askPermission(scene, tell, `${scene.webhookUrl}/events`);
       keep(tell, body['allowed'] === true && body['allowedrate'] === 100, 'It may, 100 requests per minute.');
       const other = await askPermission(scene, tell, `${scene.webhookUrl}/unknown`);
-      keep(tell, other.body['reason'] === 'no_grant', 'It may not send to a webhook that never consented.');
+      keep(tell, other.body['denial'] === 'no_grant', 'It may not send to a webhook that never consented.');
     },
   },
   {
@@ -214,11 +214,11 @@ const moreActs: readonly Act[] = [
     async play(scene, tell) {
       tell.request('POST', '/v1/match?explain=true', event);
       const { body, status } = await scene.ask('admin', 'POST', '/v1/match?explain=true', event, json);
-      const { explanations = [] } = body as { explanations?: Array<{ sink: string; reason: string }> };
-      const reasons = Object.fromEntries(explanations.map(({ sink, reason }) => [new URL(sink).pathname, reason]));
-      tell.response(status, reasons);
-      keep(tell, reasons['/events'] === 'matched' && reasons['/later'] === 'matched', 'Both that consented get it.');
-      keep(tell, reasons['/closed'] === 'no_grant', 'The third subscription matches too, but its webhook refused.');
+      const { explanations = [] } = body as { explanations?: Array<{ sink: string; code: string }> };
+      const codes = Object.fromEntries(explanations.map(({ sink, code }) => [new URL(sink).pathname, code]));
+      tell.response(status, codes);
+      keep(tell, codes['/events'] === 'matched' && codes['/later'] === 'matched', 'Both that consented get it.');
+      keep(tell, codes['/closed'] === 'no_grant', 'The third subscription matches too, but its webhook refused.');
     },
   },
   {
@@ -254,7 +254,7 @@ const moreActs: readonly Act[] = [
       tell.response(response.status, undefined);
       keep(tell, response.status === 200, 'The grant is revoked.');
       const after = await askPermission(scene, tell, sink);
-      keep(tell, after.body['reason'] === 'revoked', 'From now on, the sender may not send there.');
+      keep(tell, after.body['denial'] === 'revoked', 'From now on, the sender may not send there.');
     },
   },
 ];

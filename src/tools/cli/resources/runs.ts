@@ -45,7 +45,7 @@ export async function exportAudit({ client, values, query, io }: OperationContex
 }
 
 const sinkColumns = ['sink', 'allowedrate', 'subscriptions.length', 'helduntil', 'expiresat'].map(columnOf);
-const explanationColumns = ['subscription', 'matched', 'reason', 'pointer', 'detail'].map(columnOf);
+const explanationColumns = ['subscription', 'matched', 'code', 'pointer', 'detail'].map(columnOf);
 const faultColumns = ['pointer', 'rule', 'detail'].map(columnOf);
 
 type Matched = Schemas['MatchedEvent'];
