@@ -166,7 +166,7 @@ function start(example: string, text: string, env: Record<string, string>) {
 /** Passes requests on to the registry and keeps their lines, until a request is to be refused as with an expired token. */
 async function startRelay(isExpired: (line: string) => boolean = () => false) {
   const lines: string[] = [];
-  const relay = createServer(async (incoming, response) => {
+  const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = incoming;
     let body = '';
     for await (const chunk of incoming.setEncoding('utf8')) body += chunk;
@@ -181,7 +181,8 @@ async function startRelay(isExpired: (line: string) => boolean = () => false) {
     });
     const answer = await fetch(`${registry.url}${url}`, { method, headers: sent, ...(body === '' ? {} : { body }) });
     response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
-  });
+  };
+  const relay = createServer((incoming, response) => void pass(incoming, response));
   relays.push(relay.listen(0, '127.0.0.1'));
   await once(relay, 'listening');
   return { url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`, lines };
