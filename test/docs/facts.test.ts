@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { scopes } from '../../src/base/contract/principal.js';
+import { pageNames, readPage, root } from './markdown.js';
+
+/** What pages said once that was not so. */
+const prose = pageNames.map((name): [string, string] => [name, readPage(name).replace(/\s+/g, ' ')]);
+const pagesWith = (pattern: RegExp) => prose.filter(([, text]) => pattern.test(text)).map(([name]) => name);
+const numbers = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+test('a page that counts the scopes counts those of the contract', () => {
+  const counted = prose.flatMap(([, text]) => [...text.matchAll(/\b(\w+) scopes\b/g)].map(([, word = '']) => word));
+  expect(counted.filter((word) => numbers.includes(word)).map((word) => numbers.indexOf(word) + 1)).toEqual([
+    scopes.length,
+  ]);
+});
+
+test.each([
+  ['that there is no console', /no console\b|has no (?:user interface|pages for people)/i],
+  ['to run `prisma migrate`, which the image does not have', /(?:run|with|use) `?(?:npx )?prisma migrate/i],
+  ['how long `npm test` takes', /`npm test`[^|.]*\|? ?[^|.]*\b(?:minutes?|seconds?)\b/],
+  ['addresses of nobody', /operator@example|issuer\.example\.com\/token`? is/],
+])('no page says %s', (_what, pattern) => {
+  expect(pagesWith(pattern)).toEqual([]);
+});
+
+test('the comparison names the console, the cost and the maturity', () => {
+  for (const row of ['Pages for people', 'Cost', 'Maturity']) {
+    expect(readPage('docs/comparison.md')).toMatch(new RegExp(`^\\| ${row} +\\| [^|]`, 'm'));
+  }
+});
+
+test('README, versioning and the changelog say the version and the state that the contract and the package have', () => {
+  const { info } = JSON.parse(readFileSync(join(root, 'openapi/openapi.json'), 'utf8'));
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const page of ['README.md', 'docs/versioning.md']) {
+    expect(readPage(page).replace(/\s+/g, ' ')).toContain(`The API is ${info.version} until the first release.`);
+  }
+  expect(readPage('CHANGELOG.md')).toContain(`## [${version}]`);
+  expect(readPage('docs/versioning.md')).toContain(`Semantic Versioning: \`${version}\``);
+});
+
+describe('the incident page', () => {
+  const page = readPage('docs/admins/incident.md');
+
+  test('is one screen', () => {
+    expect(page.split('\n').length).toBeLessThanOrEqual(45);
+  });
+
+  test('names what the console has: places, and the labels of buttons', () => {
+    const table = /\n\| step[\s\S]*?\n\n/.exec(page)?.[0] ?? '';
+    const cells = table.split('\n').map((line) => line.split(' | ')[1] ?? '');
+    const index = readPage('src/console/pages/index.ts');
+    const texts = ['blocks', 'grants', 'subscriptions'].map((name) => readPage(`src/console/texts/${name}.ts`)).join();
+    const labels = cells.flatMap((cell) => [...cell.matchAll(/_(.+?)_/g)].map(([, label]) => label));
+    const places = cells.flatMap((cell) => [...cell.matchAll(/#\/([a-z-]+)/g)].map(([, place]) => place));
+    expect(labels.length + places.length).toBeGreaterThan(8);
+    expect(labels.filter((label) => !texts.includes(`en: '${label}'`))).toEqual([]);
+    expect(places.filter((place) => !new RegExp(`^ {2}'?${place}'?: `, 'm').test(index))).toEqual([]);
+  });
+});
