@@ -34,13 +34,21 @@ type Listing<P> = P extends PathOf<'get'> ? (DataOf<paths[P]['get']> extends rea
 export type ListPath = Listing<PathOf<'get'>>;
 export type ListItem<P extends ListPath> = DataOf<paths[P]['get']> extends ReadonlyArray<infer T> ? T : never;
 
-/** A repeated POST with the same `Idempotency-Key` does it once (test/kits/client/contract.test.ts). */
+/**
+ * A repeated POST with the same `Idempotency-Key` does it once (test/kits/client/contract.test.ts). Not here: a lease,
+ * which is taken every few seconds. A key would cost more than a lost lease, which comes back by itself.
+ */
 export const keyed: ReadonlySet<string> = new Set([
+  '/blocks',
   '/deliveries/outcomes',
   '/grants',
+  '/grants/{id}/release',
+  '/grants/{id}/revoke',
   '/origins',
   '/subscriptions',
   '/subscriptions/{id}/handshakes',
+  '/subscriptions/{id}/resume',
+  '/subscriptions/{id}/suspend',
 ]);
 
 /** A POST that changes nothing (test/kits/client/contract.test.ts). */

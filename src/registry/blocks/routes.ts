@@ -1,7 +1,7 @@
 import type { Context } from '../context.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import type { components } from '../../base/contract/contract.gen.js';
-import { actorOf, type OperationRequest, type Handlers } from '../http/handler.js';
+import { actorOf, idempotent, replayHeader, type OperationRequest, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { timeOf } from '../../base/formats/timestamp.js';
@@ -35,11 +35,15 @@ export function routes({ database, now }: Context): Handlers<BlockOperation> {
         const body = { tenant, kind, value, reason, effect: await blocks.effectOf(block) };
         return { status: 200, body: { ...body, expiresat } };
       }
-      const created = await blocks.create(actorOf(call), block);
+      const request = idempotent(call, 'createBlock', call.body);
+      const { block: created, isNew, replayed } = await blocks.create(actorOf(call), block, request);
       // The block is in force, even if counting what it stops fails.
       const effect = await blocks.effectOf(created).catch(() => undefined);
-      const body = present(created, { effect, announcement: { isFinished: false, subscriptions: 0 } });
-      return { status: 201, headers: { Location: `${call.address}/${created.id}` }, body };
+      const begun = { isFinished: false, subscriptions: 0 };
+      const announcement = isNew && !replayed ? begun : await blocks.announcement(created).catch(() => undefined);
+      const headers = { Location: `${call.address}/${created.id}`, ...replayHeader(replayed) };
+      const body = present(created, { effect, announcement });
+      return isNew ? { status: 201, headers, body } : { status: 200, headers, body };
     },
 
     getBlock: async ({ path, principal }) => {

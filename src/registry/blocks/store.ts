@@ -2,7 +2,16 @@ import { RegistryError } from '../../base/errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import { withoutQuery } from '../../base/formats/uri.js';
 import { changedMembers } from '../storage/columns.js';
-import { type Database, type Sql, service, storedPerson, type Actor, type Transaction } from '../storage/database.js';
+import {
+  type Database,
+  type Sql,
+  lockRegistry,
+  service,
+  storedPerson,
+  type Actor,
+  type Transaction,
+} from '../storage/database.js';
+import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { Prisma, type block as BlockRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid, uuidv7 } from '../../base/files/ids.js';
 import { everyTenant } from '../../matching/replica/blocks.js';
@@ -11,8 +20,11 @@ import { blockOf, type Block, type BlockKind } from './block.js';
 import { effectOf, type BlockEffect } from './effect.js';
 
 interface BlockStore {
-  /** In force when it resolves; each follower applies it with its next read of the log. */
-  create(actor: Actor, block: NewBlock): Promise<Block>;
+  /**
+   * In force when it resolves; each follower applies it with its next read of the log. An equal block that is in force
+   * stays as it is: a second one would stop the same, and go on after the first is lifted.
+   */
+  create(actor: Actor, block: NewBlock, request: IdempotentRequest): Promise<CreatedBlock>;
   /** What it would stop now. */
   effectOf(block: NewBlock): Promise<BlockEffect>;
   /** How far its consumers were told. */
@@ -23,6 +35,13 @@ interface BlockStore {
   list(scope: BlockScope, query: BlockQuery): Promise<ListPage<Block>>;
   /** Lifts blocks whose end has passed. Safe in several processes at once. */
   liftEnded: () => Promise<void>;
+}
+
+/** `isNew`: no equal block was in force. */
+export interface CreatedBlock {
+  block: Block;
+  isNew: boolean;
+  replayed: boolean;
 }
 
 export type NewBlock = Pick<Block, 'tenant' | 'kind' | 'value' | 'reason' | 'endsAt' | 'byOperator'>;
@@ -50,8 +69,22 @@ export function createBlockStore({ sql, write }: Pick<Database, 'sql' | 'write'>
   }
 
   return {
-    create: (actor, { tenant, kind, value, reason, endsAt, byOperator }) =>
+    create: (actor, { tenant, kind, value, reason, endsAt, byOperator }, request) =>
       write(async (tx) => {
+        const id = uuidv7();
+        const earlier = await claimKey(tx.sql, request, id);
+        if (earlier !== undefined) return { ...(await repeated(tx.sql, earlier)), replayed: true };
+        // Equal blocks that are requested at once wait here for each other.
+        await lockRegistry(tx.sql, `blocks ${tenant}`);
+        const end = endsAt?.toISOString() ?? null;
+        const [equal] = await tx.sql.$queryRaw<BlockRow[]>`
+          select * from block where tenant = ${tenant} and kind = ${kind} and value = ${value}
+            and byoperator = ${byOperator} and endsat is not distinct from ${end}::timestamptz
+          order by id limit 1`;
+        if (equal !== undefined) {
+          await noteResource(tx.sql, request, `equal ${equal.id}`);
+          return { block: blockOf(equal), isNew: false, replayed: false };
+        }
         const [present] = await tx.sql.$queryRaw<Array<{ count: number }>>`
           select count(*)::int as count from block where tenant = ${tenant}`;
         if ((present?.count ?? 0) >= maxBlocks) {
@@ -60,10 +93,9 @@ export function createBlockStore({ sql, write }: Pick<Database, 'sql' | 'write'>
             `There may be ${maxBlocks} blocks. Lift one, or block a domain or a network.`,
           );
         }
-        const id = uuidv7();
         const [row] = await tx.sql.$queryRaw<BlockRow[]>`
           insert into block (id, tenant, kind, value, reason, endsat, createdby, createdbyperson, byoperator)
-          values (${id}::uuid, ${tenant}, ${kind}, ${value}, ${reason}, ${endsAt?.toISOString()}::timestamptz,
+          values (${id}::uuid, ${tenant}, ${kind}, ${value}, ${reason}, ${end}::timestamptz,
             ${actor.name}, ${storedPerson(actor)}::jsonb, ${byOperator})
           returning *`;
         if (row === undefined) throw new Error('An inserted row was not returned.');
@@ -72,7 +104,7 @@ export function createBlockStore({ sql, write }: Pick<Database, 'sql' | 'write'>
         tx.audit(actorFor(actor, block), 'block.created', `block:${id}`, { ...audited(block), changed });
         await beginAnnouncement(tx, block);
         recordChange(tx, block, 'block.created');
-        return block;
+        return { block, isNew: true, replayed: false };
       }),
 
     effectOf: (block) => effectOf(sql, block),
@@ -114,6 +146,12 @@ export function createBlockStore({ sql, write }: Pick<Database, 'sql' | 'write'>
       if (errors.length > 0) throw errors[0];
     },
   };
+}
+
+/** What an earlier request with the same key created or found. */
+async function repeated(sql: Sql, resource: string): Promise<Omit<CreatedBlock, 'replayed'>> {
+  const isNew = !resource.startsWith('equal ');
+  return { block: await findBlock(sql, undefined, isNew ? resource : resource.slice('equal '.length)), isNew };
 }
 
 /** The one change that followers need: they compare what they know with the block. */

@@ -2,7 +2,7 @@ import type { Context } from '../context.js';
 import type { Fault } from '../../base/errors.js';
 import { brokenBody } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
-import { actorOf, type Handlers } from '../http/handler.js';
+import { actorOf, idempotent, replayHeader, type Handlers } from '../http/handler.js';
 import { faultsIn } from '../http/problem.js';
 import { findFaults } from '../../base/formats/json.js';
 import { timeOf } from '../../base/formats/timestamp.js';
@@ -51,14 +51,10 @@ export function outcomeRoutes(context: Context): Handlers<'reportOutcomes' | 'ge
           ...(warnings.length > 0 ? { warnings: faultsIn(warnings, call.language) } : {}),
         });
       }
-      const { unknown, replayed, held } = await record(actorOf(call), outcomes, {
-        tenant: call.principal.tenant,
-        subscriber: call.principal.subscriber,
-        key: call.header['idempotency-key'],
-        operation: 'reportOutcomes',
-        // An invalid entry may be nested too deep to be written, and had no effect.
-        content: entries.map((entry: unknown, index) => (unfit.has(index) ? null : entry)),
-      });
+      // An invalid entry may be nested too deep to be written, and had no effect.
+      const content = entries.map((entry: unknown, index) => (unfit.has(index) ? null : entry));
+      const request = idempotent(call, 'reportOutcomes', content);
+      const { unknown, replayed, held } = await record(actorOf(call), outcomes, request);
       for (const index of unknown)
         results[index] = { accepted: false, faults: faultsIn([withoutGrant(index)], call.language) };
       if (!replayed) {
@@ -66,8 +62,7 @@ export function outcomeRoutes(context: Context): Handlers<'reportOutcomes' | 'ge
           if (results[outcome.index]?.accepted) countDelivery(call.principal.tenant, outcome);
         if (held > 0) metrics.held(held);
       }
-      const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
-      return { status: 200, headers, body: results };
+      return { status: 200, headers: replayHeader(replayed), body: results };
     },
 
     getDeliveries: async ({ path, principal, language }) => {

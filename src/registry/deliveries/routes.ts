@@ -3,8 +3,11 @@ import { RegistryError } from '../../base/errors.js';
 import { denials } from '../../consent/decision.js';
 import { leaseMs } from '../../consent/lease.js';
 import type { components } from '../../base/contract/contract.gen.js';
-import type { Handlers } from '../http/handler.js';
-import type { LeaseAnswer } from './lease.js';
+import { idempotent, replayHeader, type Handlers } from '../http/handler.js';
+import { databaseTime, type Database, type Sql } from '../storage/database.js';
+import { Prisma } from '../storage/generated/client.js';
+import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
+import { Leases, type LeaseAnswer } from './lease.js';
 import { outcomeRoutes } from './outcome-routes.js';
 
 /** Leases are not in the change log. */
@@ -17,21 +20,30 @@ export function routes(context: Context): Handlers<'takeLease' | 'returnLease' |
   return {
     ...outcomeRoutes(context),
 
-    takeLease: async ({ body, principal, address }) => {
+    takeLease: async (call) => {
+      const { body, principal, address } = call;
       const { sink, instance, requests, returns = [] } = body;
       const origin = body.origin.toLowerCase();
-      const answer = await leases.take({ tenant: principal.tenant, origin, sink, instance, requests, returns });
-      countLease(context, principal.tenant, origin, answer);
-      if (answer.kind === 'denied') {
+      const wanted = { tenant: principal.tenant, origin, sink, instance, requests, returns };
+      const takeFrom = async (pools: Pick<Leases, 'take'>): Promise<Taken> => {
+        const answer = await pools.take(wanted);
+        if (answer.kind !== 'denied') return { answer, lease: { origin, sink, ...present(answer, requests) } };
+        countLease(context, principal.tenant, origin, answer);
         const detail = denials[answer.denial];
         throw new RegistryError('not_permitted', detail, {
           faults: [{ pointer: '/sink', rule: answer.denial, detail }],
         });
-      }
-      const presented = { origin, sink, ...present(answer, requests) };
-      return answer.kind === 'counted' && answer.lease !== undefined
-        ? { status: 201, headers: { Location: `${address}/${answer.lease.id}` }, isFollowed, body: presented }
-        : { status: 200, isFollowed, body: presented };
+      };
+      // Without a key, many requests share a statement, and none is written down.
+      const { answer, lease } =
+        call.header['idempotency-key'] === undefined
+          ? await takeFrom(leases)
+          : await takeOnce(context.database, idempotent(call, 'takeLease', body), takeFrom);
+      if (answer !== undefined) countLease(context, principal.tenant, origin, answer);
+      const headers = replayHeader(answer === undefined);
+      return lease.lease === undefined
+        ? { status: 200, headers, isFollowed, body: lease }
+        : { status: 201, headers: { Location: `${address}/${lease.lease}`, ...headers }, isFollowed, body: lease };
     },
 
     returnLease: async ({ path, query, principal }) => {
@@ -42,6 +54,41 @@ export function routes(context: Context): Handlers<'takeLease' | 'returnLease' |
     },
   };
 }
+
+type Lease = components['schemas']['Lease'];
+
+interface Taken {
+  /** Undefined if an earlier request with the same key took the lease. */
+  answer: LeaseAnswer | undefined;
+  lease: Lease;
+}
+
+/** A repeated request gets the same lease, with the seconds that are left of it. A refused one keeps no key. */
+function takeOnce(
+  { write }: Pick<Database, 'write'>,
+  request: IdempotentRequest,
+  takeFrom: (pools: Leases) => Promise<Taken>,
+): Promise<Taken> {
+  return write(async ({ sql }) => {
+    const earlier = await claimKey(sql, request, '');
+    if (earlier !== undefined) return { answer: undefined, lease: await restOf(JSON.parse(earlier) as Lease, sql) };
+    const taken = await takeFrom(new Leases({ sql, query: inTransaction(sql) }));
+    await noteResource(sql, request, JSON.stringify(taken.lease));
+    return taken;
+  });
+}
+
+async function restOf(lease: Lease, sql: Sql): Promise<Lease> {
+  if (lease.until === undefined) return lease;
+  const leftMs = Date.parse(lease.until) - (await databaseTime(sql)).getTime();
+  return { ...lease, seconds: Math.max(0, leftMs / 1_000) };
+}
+
+/** Its statements are frequent only outside of transactions. */
+const inTransaction =
+  (sql: Sql): Database['query'] =>
+  (text, values = []) =>
+    sql.$queryRaw`${Prisma.sql(text.split(/\$\d+/), ...values)}`;
 
 /** In the metrics and the statistics. */
 export function countLease(
@@ -63,7 +110,7 @@ function outcomeOf(answer: LeaseAnswer): LeaseOutcome {
   return answer.requests > 0 ? 'granted' : 'empty';
 }
 
-type Presented = Omit<components['schemas']['Lease'], 'origin' | 'sink'>;
+type Presented = Omit<Lease, 'origin' | 'sink'>;
 
 function present(answer: Exclude<LeaseAnswer, { kind: 'denied' }>, wanted: number): Presented {
   switch (answer.kind) {

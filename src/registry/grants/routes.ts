@@ -4,7 +4,7 @@ import { RegistryError, type Fault } from '../../base/errors.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
-import { actorOf, type OperationRequest, type Handlers } from '../http/handler.js';
+import { actorOf, idempotent, replayHeader, type OperationRequest, type Handlers } from '../http/handler.js';
 import { foundHeaders, readListCursor } from '../http/page.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { findOrigin } from '../origins/store.js';
@@ -66,7 +66,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
         headers: {
           Location: `${call.address}/${grant.id}`,
           ETag: versionTag(grant.version),
-          ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+          ...replayHeader(replayed),
         },
         body: present(grant, call.principal),
       };
@@ -74,27 +74,36 @@ export function routes(context: Context): Handlers<GrantOperation> {
 
     revokeGrant: async (call) => {
       const actor = actorOf(call);
-      await database.write(async (tx) => {
+      const { id } = call.path;
+      const request = idempotent(call, 'revokeGrant', [id, call.body]);
+      const replayed = await database.write(async (tx) => {
         const { sql } = tx;
+        const pair = await findGrant(sql, actor.tenant, id);
+        if ((await claimKey(sql, request, id)) !== undefined) return true;
         // Handshakes before the grant: all transactions lock in this order.
-        const pair = await findGrant(sql, actor.tenant, call.path.id);
         await cascades.closeHandshakes(sql, pair);
-        const grant = await lockGrant(sql, actor.tenant, call.path.id);
+        const grant = await lockGrant(sql, actor.tenant, id);
         requireConditions(call.header, grant.version);
         await revokeGrant(tx, actor, pair, call.body.reason);
+        return false;
       });
-      return answer(await grants.read(actor.tenant, call.path.id), call.principal);
+      return answer(await grants.read(actor.tenant, id), call.principal, replayed);
     },
 
     releaseGrant: async (call) => {
       const actor = actorOf(call);
-      await database.write(async (tx) => {
+      const { id } = call.path;
+      const request = idempotent(call, 'releaseGrant', id);
+      const replayed = await database.write(async (tx) => {
         const { sql } = tx;
-        const grant = await lockGrant(sql, actor.tenant, call.path.id);
+        await findGrant(sql, actor.tenant, id);
+        if ((await claimKey(sql, request, id)) !== undefined) return true;
+        const grant = await lockGrant(sql, actor.tenant, id);
         requireConditions(call.header, grant.version);
         await releaseGrant(tx, actor, grant);
+        return false;
       });
-      return answer(await grants.read(actor.tenant, call.path.id), call.principal);
+      return answer(await grants.read(actor.tenant, id), call.principal, replayed);
     },
   };
 }
@@ -106,7 +115,7 @@ async function recordAgreement(
   context: Context,
 ): Promise<{ id: string; replayed: boolean }> {
   const { sql } = tx;
-  const { tenant, subscriber } = call.principal;
+  const { tenant } = call.principal;
   const { sink, allowedrate, reference, expiresat } = call.body;
   const origin = call.body.origin.toLowerCase();
   // No grant may outlive its origin: another tenant may register the name.
@@ -114,9 +123,7 @@ async function recordAgreement(
   const [block] = await findBlocks(sql, [{ tenant, origin, sink }]);
   if (block !== undefined) throw blockedError(block);
   await findOrigin(sql, tenant, origin);
-  const key = call.header['idempotency-key'];
-  const request = { tenant, subscriber, key, operation: 'createGrant', content: call.body };
-  const earlier = await claimKey(sql, request, keyOfPair({ origin, sink }));
+  const earlier = await claimKey(sql, idempotent(call, 'createGrant', call.body), keyOfPair({ origin, sink }));
   const recorded = earlier === undefined ? undefined : await findGrantOf(sql, { origin, sink });
   if (recorded !== undefined) return { id: recorded.id, replayed: true };
   const until = timeOf(expiresat);
@@ -157,8 +164,9 @@ function checkAgreement(sink: string, until: Date, { faultOfSink, now }: Context
   if (faults.length > 0) throw new RegistryError('invalid_request', grantTexts.invalidAgreement, { faults });
 }
 
-function answer(grant: PresentGrant, principal: Principal) {
-  return { status: 200 as const, headers: { ETag: versionTag(grant.version) }, body: present(grant, principal) };
+function answer(grant: PresentGrant, principal: Principal, replayed = false) {
+  const headers = { ETag: versionTag(grant.version), ...replayHeader(replayed) };
+  return { status: 200 as const, headers, body: present(grant, principal) };
 }
 
 /** Senders don't see which persons decided. */

@@ -1,4 +1,5 @@
 import type { Actor } from '../storage/database.js';
+import type { IdempotentRequest } from '../storage/idempotency.js';
 import type { operations } from '../../base/contract/contract.gen.js';
 import type { OperationId } from '../../base/contract/document.js';
 import type { Language } from '../../base/texts/text.js';
@@ -102,6 +103,20 @@ export function actorOf({ principal, requestId, traceparent, header }: Identity)
     ...(reference === undefined ? {} : { reference }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
+}
+
+/** The request as its `Idempotency-Key` names it. `content` is everything that makes it this request. */
+export function idempotent(
+  { principal: { tenant, subscriber }, header }: Pick<Identity, 'principal' | 'header'>,
+  operation: OperationId,
+  content: unknown,
+): IdempotentRequest {
+  return { tenant, subscriber, key: header['idempotency-key'], operation, content };
+}
+
+/** Of a response to a repeated request. */
+export function replayHeader(replayed: boolean): Readonly<Record<string, string>> {
+  return replayed ? { 'Idempotency-Replayed': 'true' } : noHeaders;
 }
 
 const defaultWaitMs = 5_000;

@@ -3,7 +3,7 @@ import { RegistryError, type Fault } from '../../base/errors.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
-import { actorOf, type OperationRequest, type Handlers } from '../http/handler.js';
+import { actorOf, idempotent, replayHeader, type OperationRequest, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { parseOriginName, type Origin, type OriginPolicy } from '../../consent/origin.js';
@@ -35,19 +35,14 @@ export function routes({ contract, database, cascades }: Context): Handlers<Orig
       if (!name.ok) throw invalid([{ pointer: '/name', rule: name.rule, detail: name.detail }, ...faults]);
       if (faults.length > 0) throw invalid(faults);
       const policyFor = (isFirst: boolean) => policyOf({ ...call.body, isdefault: call.body.isdefault ?? isFirst });
-      const { origin, replayed } = await origins.create(actorOf(call), name.name, policyFor, {
-        tenant: call.principal.tenant,
-        subscriber: call.principal.subscriber,
-        key: call.header['idempotency-key'],
-        operation: 'createOrigin',
-        content: call.body,
-      });
+      const request = idempotent(call, 'createOrigin', call.body);
+      const { origin, replayed } = await origins.create(actorOf(call), name.name, policyFor, request);
       return {
         status: 201,
         headers: {
           Location: `${call.address}/${origin.name}`,
           ETag: versionTag(origin.version),
-          ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+          ...replayHeader(replayed),
         },
         body: present(origin),
       };

@@ -13,7 +13,15 @@ import { isVerdict, verdicts } from '../../consent/verdicts.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
-import { actorOf, parsePrefer, type OperationRequest, type Handlers, type Identity } from '../http/handler.js';
+import {
+  actorOf,
+  idempotent,
+  parsePrefer,
+  replayHeader,
+  type OperationRequest,
+  type Handlers,
+  type Identity,
+} from '../http/handler.js';
 import { foundHeaders, pageHeaders, readListCursor } from '../http/page.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { isUuid } from '../../base/files/ids.js';
@@ -115,14 +123,9 @@ function subscriptionRoutes(
       if (dryrun) {
         return { status: 200, body: presentPreview(await preview(callerOf(call), requested, ask), call.language) };
       }
-      const request = {
-        tenant: call.principal.tenant,
-        subscriber: call.principal.subscriber,
-        key: call.header['idempotency-key'],
-        operation: 'createSubscription',
-        // Without the secret, which must not be guessable from the stored fingerprint of the request.
-        content: { ...call.body, sinkcredential: call.body.sinkcredential?.credentialtype },
-      };
+      // Without the secret, which must not be guessable from the stored fingerprint of the request.
+      const content = { ...call.body, sinkcredential: call.body.sinkcredential?.credentialtype };
+      const request = idempotent(call, 'createSubscription', content);
       const waitMs = parsePrefer(call.header['prefer']);
       const registered = await writer.create(callerOf(call), requested, request, waitMs > 0);
       const { id, handshake } = registered;
@@ -134,7 +137,7 @@ function subscriptionRoutes(
         headers: {
           ETag: versionTag(subscription.version),
           Location: `${call.address}/${registered.id}`,
-          ...(registered.replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+          ...replayHeader(registered.replayed),
         },
       };
     },
@@ -154,11 +157,17 @@ function subscriptionRoutes(
     deleteSubscription: async (call) =>
       answer(await writer.remove(callerOf(call), call.path.id, matches(call)), call.language),
 
-    suspendSubscription: async (call) =>
-      written(call, await writer.suspend(callerOf(call), call.path.id, call.body.reason, matches(call))),
+    suspendSubscription: async (call) => {
+      const { id } = call.path;
+      const request = idempotent(call, 'suspendSubscription', [id, call.body]);
+      return written(call, await writer.suspend(callerOf(call), id, call.body.reason, request, matches(call)));
+    },
 
-    resumeSubscription: async (call) =>
-      written(call, await writer.resume(callerOf(call), call.path.id, call.body?.reason, matches(call))),
+    resumeSubscription: async (call) => {
+      const { id } = call.path;
+      const request = idempotent(call, 'resumeSubscription', [id, call.body ?? {}]);
+      return written(call, await writer.resume(callerOf(call), id, call.body?.reason, request, matches(call)));
+    },
   };
 
   async function replace(
@@ -186,10 +195,10 @@ function subscriptionRoutes(
       signal,
       language,
     }: Pick<OperationRequest<'getSubscription'>, 'path' | 'header' | 'principal' | 'signal' | 'language'>,
-    { handshake }: Written,
+    { handshake, replayed }: Written & { replayed?: boolean },
   ) {
     if (handshake !== undefined) await attend(handshake, parsePrefer(header['prefer']), signal);
-    return answer(await reader.read(principal, path.id), language);
+    return answer(await reader.read(principal, path.id), language, replayed);
   }
 }
 
@@ -207,8 +216,8 @@ export function callerOf(call: Identity): Caller {
   return { principal: call.principal, actor: actorOf(call) };
 }
 
-function answer(subscription: Subscription, language: Language) {
-  const headers = { ETag: versionTag(subscription.version) };
+function answer(subscription: Subscription, language: Language, replayed = false) {
+  const headers = { ETag: versionTag(subscription.version), ...replayHeader(replayed) };
   return { status: 200 as const, headers, body: present(subscription, language) };
 }
 
@@ -295,13 +304,7 @@ function handshakeRoutes(
 
     askWebhook: async (call) => {
       const { path, principal, header, signal, language } = call;
-      const started = await writer.askAgain(callerOf(call), path.id, {
-        tenant: principal.tenant,
-        subscriber: principal.subscriber,
-        key: header['idempotency-key'],
-        operation: 'askWebhook',
-        content: path.id,
-      });
+      const started = await writer.askAgain(callerOf(call), path.id, idempotent(call, 'askWebhook', path.id));
       if (started.handshake !== undefined) await attend(started.handshake, parsePrefer(header['prefer']), signal);
       const subscription = await reader.read(principal, path.id);
       const handshake = await handshakes.read(subscription, started.id);
@@ -309,7 +312,7 @@ function handshakeRoutes(
         status: 201,
         headers: {
           Location: `${call.address}/${handshake.id}`,
-          ...(started.replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+          ...replayHeader(started.replayed),
         },
         body: presentHandshake(handshake, principal.scopes.has('assent:admin'), language),
       };

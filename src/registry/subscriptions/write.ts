@@ -44,23 +44,33 @@ export interface SubscriptionWriter {
   replace(caller: Caller, id: string, requestFor: (present: Subscription) => Requested): Promise<Written>;
   /** Returns the subscription as it was. */
   remove(caller: Caller, id: string, check: Check): Promise<Subscription>;
-  suspend(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
+  suspend(caller: Caller, id: string, reason: string, request: IdempotentRequest, check: Check): Promise<Repeatable>;
   /**
    * Throws RegistryError `suspended_by_admin` if only an admin may resume, `subscription_not_allowed` if the subscriber
    * may not have it any more. Starts a handshake unless a live grant
    * covers the rate, or the subscription has ended.
    */
-  resume(caller: Caller, id: string, reason: string | undefined, check: Check): Promise<Written>;
+  resume(
+    caller: Caller,
+    id: string,
+    reason: string | undefined,
+    request: IdempotentRequest,
+    check: Check,
+  ): Promise<Repeatable>;
   /** Throws RegistryError `grant_revoked` if only an admin may. For an admin it lifts the revocation. */
   askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<RegisteredSubscription>;
 }
 
 type Check = (present: Subscription) => void;
 
-/** A handshake that a client requested. */
-export interface RegisteredSubscription extends Written {
-  id: string;
+/** `replayed`: an earlier request with the same `Idempotency-Key` did it. */
+export interface Repeatable extends Written {
   replayed: boolean;
+}
+
+/** A handshake that a client requested. */
+export interface RegisteredSubscription extends Repeatable {
+  id: string;
 }
 
 export interface WriterSettings {
@@ -118,10 +128,11 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         return present;
       }),
 
-    suspend: ({ principal, actor }, id, reason, check) =>
+    suspend: ({ principal, actor }, id, reason, request, check) =>
       database.write(async (tx) => {
         const { sql } = tx;
         const present = await lockSubscription(sql, principal, id);
+        if ((await claimKey(sql, request, id)) !== undefined) return { handshake: undefined, replayed: true };
         check(present);
         const by = principal.scopes.has('assent:admin') ? 'admin' : 'subscriber';
         // A subscription that an admin suspended stays suspended by the admin, even if a subscriber suspends it again.
@@ -136,15 +147,16 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const stays = suspended?.by === 'admin' && by !== 'admin';
         const changed = changedSuspension(suspended, stays ? suspended : { by, reason });
         record(tx, actor, 'subscription.suspended', present, { reason, changed });
-        return { handshake: undefined };
+        return { handshake: undefined, replayed: false };
       }),
 
-    resume: ({ principal, actor }, id, reason, check) =>
+    resume: ({ principal, actor }, id, reason, request, check) =>
       database.write(async (tx) => {
         const { sql } = tx;
         const present = await lockSubscription(sql, principal, id);
+        if ((await claimKey(sql, request, id)) !== undefined) return { handshake: undefined, replayed: true };
         check(present);
-        if (present.suspended === undefined) return { handshake: undefined };
+        if (present.suspended === undefined) return { handshake: undefined, replayed: false };
         if (present.suspended.by === 'admin' && !principal.scopes.has('assent:admin')) {
           throw new RegistryError('suspended_by_admin', subscriptionTexts.suspendedByAdmin);
         }
@@ -164,7 +176,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const handshake = isAsked ? await askForRate(sql, actor, question, 'request') : undefined;
         const changed = changedSuspension(present.suspended, undefined);
         record(tx, actor, 'subscription.resumed', present, { reason, changed });
-        return { handshake };
+        return { handshake, replayed: false };
       }),
 
     askAgain: ({ principal, actor }, id, request) =>

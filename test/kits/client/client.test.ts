@@ -64,11 +64,11 @@ test('an operation returns its data with the version, and its problem is thrown 
 test('a lost response does not create a second subscription, and a change without a key is not repeated', async () => {
   const client = await clientOf('assent:subscribe', { url: gateway.url });
   const keys: unknown[] = [];
-  hinders = ({ method, headers, socket, url }, answer) => {
-    if (method !== 'POST') return false;
+  hinders = ({ method, headers, socket }, answer) => {
+    if (method === 'GET') return false;
     keys.push(headers['idempotency-key']);
     // The registry gets it, and its first response is lost.
-    if (keys.length === 1 || url?.endsWith('suspend')) answer.writeHead = () => (socket.destroy(), answer);
+    if (keys.length === 1 || method === 'DELETE') answer.writeHead = () => (socket.destroy(), answer);
     return false;
   };
   const { data, headers } = await client.POST('/subscriptions', {
@@ -80,11 +80,8 @@ test('a lost response does not create a second subscription, and a change withou
   for await (const { id } of client.list('/subscriptions', { params: { query } })) found.push(id);
   expect(found).toEqual([data.id]);
 
-  const suspending = client.POST('/subscriptions/{id}/suspend', {
-    params: { path: { id: data.id } },
-    body: { reason: 'Maintenance.' },
-  });
-  expect(await failureOf(suspending)).toMatchObject({ code: 'connection_lost', status: 0 });
+  const deleting = client.DELETE('/subscriptions/{id}', { params: { path: { id: data.id } } });
+  expect(await failureOf(deleting)).toMatchObject({ code: 'connection_lost', status: 0 });
   expect(keys).toHaveLength(3);
   hinders = () => false;
 });

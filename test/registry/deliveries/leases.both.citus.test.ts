@@ -56,6 +56,21 @@ describe('a lease', () => {
     expect(body).toMatchObject({ origin: tenant.origin, requests: 3, retryafter: 0 });
   });
 
+  test('is the same if the request is repeated with its key, with what is left of its time', async () => {
+    const { sink } = await newSink();
+    const take = () => ask(sink, { requests: 5 }).set('Idempotency-Key', sink);
+    const { body: first } = await take().expect(201);
+    const again = await take().expect(201);
+    expect(again.body).toEqual({ ...first, seconds: expect.any(Number) });
+    expect(again.body.seconds).toBeLessThan(first.seconds);
+    expect([again.get('Idempotency-Replayed'), again.get('Location')]).toEqual(['true', `/v1/leases/${first.lease}`]);
+    const { body } = await tenant.sender.delete(`/v1/leases/${first.lease}`).query({ unused: 5 }).expect(200);
+    expect(body.returned).toBe(5);
+    // A refused request keeps no key: a webhook that consents later gets its lease.
+    const nobody = registry.receiver.sink('/nobody');
+    for (let i = 0; i < 2; i += 1) await ask(nobody).set('Idempotency-Key', nobody).expect(403);
+  });
+
   test('is empty if nothing is left, and the response says when to ask again', async () => {
     const { sink } = await newSink('2');
     expect((await ask(sink).expect(201)).body.requests).toBe(1);

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce, fromLocalTime, t } from '../../app/text.js';
 import { api, type Schemas } from '../../app/api.js';
-import { useAction } from '../../app/live.js';
+import { useAction, useKey } from '../../app/live.js';
 import { dropDraft, useDraft } from '../../app/draft.js';
 import { go, href, route } from '../../app/route.js';
 import { isOperator, user } from '../../app/session.js';
@@ -40,6 +40,7 @@ export function NewBlockPage() {
   const [shown, setShown] = useState<{ of: string; preview: Preview } | undefined>(undefined);
   const look = useAction();
   const create = useAction();
+  const keyOf = useKey();
   const heading = useRef<HTMLHeadingElement>(null);
 
   const of = JSON.stringify([kind, value, tenant]);
@@ -67,11 +68,8 @@ export function NewBlockPage() {
   }, []);
 
   const block = async () => {
-    // A block has no Idempotency-Key: after a lost connection, it may be there.
-    const isRetry = create.problem?.code === 'connection_lost';
-    const found = isRetry && preview !== undefined ? await findOwn(preview.value, kind, reason) : undefined;
-    const header = referenceHeader(reference);
-    const { id } = found ?? ((await api.POST('/blocks', { params: { header }, body })).data as Schemas['Block']);
+    const header = { 'Idempotency-Key': keyOf(body), ...referenceHeader(reference) };
+    const { id } = (await api.POST('/blocks', { params: { header }, body })).data as Schemas['Block'];
     dropDraft(name);
     announce(t(texts.blocked));
     go(href('blocks', id));
@@ -171,10 +169,4 @@ export function NewBlockPage() {
       </form>
     </>
   );
-}
-
-async function findOwn(value: string, kind: ApiBlockKind, reason: string): Promise<Schemas['Block'] | undefined> {
-  const { data } = await api.GET('/blocks', { params: { query: { kind, value, limit: 200 } } });
-  const client = user.value?.client;
-  return data.find((each) => each.createdby === client && each.reason === reason);
 }
