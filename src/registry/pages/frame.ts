@@ -18,12 +18,17 @@ interface Page {
   content: string;
   /** Markup of a list of links, shown beside the content. */
   contents?: string;
+  /** What the list is called, if it is not of this page. */
+  contentsName?: string;
+  /** Markup above that list. */
+  finder?: string;
   /** Runs a script of the assets. */
   script?: string;
 }
 
 /** A page of the registry, with the menu that all of them have. */
-export function frame({ language, title, root, place, content, contents, script }: Page): Buffer {
+export function frame(page: Page): Buffer {
+  const { language, title, root, place, content, contents, finder, script } = page;
   const { menu, skip, onThisPage } = landingTexts.frame;
   const entries = (['console', 'docs', 'guides/'] as const).map(
     (address) =>
@@ -33,7 +38,7 @@ export function frame({ language, title, root, place, content, contents, script 
   const body =
     contents === undefined
       ? main
-      : `<div class="columns">\n<nav class="contents" aria-label="${textIn(onThisPage, language)}">\n${contents}\n</nav>\n${main}\n</div>`;
+      : `<div class="columns">\n<div class="beside">\n${finder ?? ''}<nav class="contents" id="contents" aria-label="${page.contentsName ?? textIn(onThisPage, language)}">\n${contents}\n</nav>\n</div>\n${main}\n</div>`;
   return Buffer.from(`<!doctype html>
 <html lang="${language}">
 <meta charset="utf-8">

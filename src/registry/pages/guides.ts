@@ -1,75 +1,111 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { escapeHtml } from '../http/html-page.js';
 import { frame } from './frame.js';
 
 export interface Guide {
   /** Below /guides/, without an ending: `consumers/receive`. */
   path: string;
-  /** Markup. */
   title: string;
   /** What the build made of docs/. */
   content: string;
+  /** Its headings. */
+  sections: ReadonlyArray<{ id: string; name: string }>;
 }
 
-/** Folders of docs/ in reading order, after the pages that are in none; others follow. */
-const folders = ['start', 'consumers', 'senders', 'admins', 'operate', 'reference', 'compliance', 'decisions'];
-const first = ['quickstart', 'concepts'];
+/** What `pages.mjs` made of docs/. Names of groups, and of guides in groups, are markup. */
+export interface Guides {
+  /** The content of the page that lists the guides. */
+  index: string;
+  /** In reading order. */
+  groups: ReadonlyArray<{ id: string; name: string; guides: ReadonlyArray<{ path: string; title: string }> }>;
+  /** Those of the groups first, in their order. */
+  guides: readonly Guide[];
+}
 
 /** The guides that are not in English. */
 const inDutch = ['toegankelijkheidsverklaring'];
 
-/** The guides that the build wrote to this folder, in reading order. */
-export function loadGuides(folder: URL): Guide[] {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const guides = names
-    .filter((name) => name.endsWith('.html'))
-    .map((name) => {
-      const path = name.slice(0, -'.html'.length).replaceAll('\\', '/');
-      const content = readFileSync(new URL(`${path}.html`, folder), 'utf8');
-      const [, title = path] = /<h1[^>]*>(.*?)<\/h1>/s.exec(content) ?? [];
-      return { path, title: title.replace(/<[^>]*>/g, ''), content };
-    });
-  const placeOf = ({ path }: Guide) => [rank(folders, folderOf(path)), rank(first, path)] as const;
-  return guides.sort((one, other) => {
-    const [[folderOne, firstOne], [folderOther, firstOther]] = [placeOf(one), placeOf(other)];
-    return folderOne - folderOther || firstOne - firstOther || one.path.localeCompare(other.path);
-  });
+export function loadGuides(file: URL): Guides {
+  return JSON.parse(readFileSync(file, 'utf8')) as Guides;
 }
 
-const folderOf = (path: string) => (path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : 'start');
-const rank = (order: readonly string[], name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
-
-export function guidePage(guides: readonly Guide[], { path, title, content }: Guide): Buffer {
+export function guidePage(guides: Guides, guide: Guide): Buffer {
+  const { path, title, content, sections } = guide;
   const root = '../'.repeat(path.split('/').length);
-  const contents = listMarkup(guides, (other) => `${root}guides/${other}`, path);
-  const language = inDutch.includes(path) ? 'nl' : 'en';
-  return frame({ language, title: `${plain(title)} - Assent`, root, place: 'guides/', content, contents });
-}
-
-export function guideIndex(guides: readonly Guide[]): Buffer {
-  const content = `<h1>Guides</h1>\n<p class="lead">Each page has one reader and one purpose.</p>\n${listMarkup(guides, (path) => path)}`;
-  return frame({ language: 'en', title: 'Guides - Assent', root: '../', place: 'guides/', content });
-}
-
-function listMarkup(guides: readonly Guide[], addressOf: (path: string) => string, current?: string): string {
-  const groups = new Map<string, Guide[]>();
-  for (const guide of guides) groups.set(folderOf(guide.path), [...(groups.get(folderOf(guide.path)) ?? []), guide]);
-  const entries = [...groups].map(([folder, own]) => {
-    const links = own.map(
-      ({ path, title }) =>
-        `<li><a href="${addressOf(path)}"${path === current ? ' aria-current="page"' : ''}>${title}</a></li>\n`,
-    );
-    const name = folder === 'start' ? 'Start here' : folder.replace(/^./, (letter) => letter.toUpperCase());
-    return `<li${current === undefined ? ` id="${folder}"` : ''}><strong>${name}</strong>\n<ul>\n${links.join('')}</ul></li>\n`;
+  const [heading = '', rest = ''] = content.split(/(?<=<\/h1>\n)/);
+  const onThisPage =
+    sections.length < 2
+      ? ''
+      : `<details class="on-this-page"><summary lang="en">On this page</summary>\n${sectionList(guide)}</details>\n`;
+  return frame({
+    language: inDutch.includes(path) ? 'nl' : 'en',
+    title: `${title} - Assent`,
+    root,
+    place: 'guides/',
+    content: `${heading}${onThisPage}${rest}${wayOn(guides, guide, root)}`,
+    // A narrow window shows the list when this link is followed.
+    finder: finderMarkup(root, '<a class="to-contents" href="#contents">All guides</a>\n'),
+    contents: listMarkup(guides, root, guide),
+    contentsName: 'All guides',
+    script: 'guides.js',
   });
-  return `<ul class="links">\n${entries.join('')}</ul>`;
 }
 
-/** Text of markup, which the frame escapes again. */
-function plain(markup: string): string {
-  return markup
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&');
+export function guideIndex(guides: Guides): Buffer {
+  const [lead = '', ...groups] = guides.index.split(/(?=<h2 id=")/);
+  const sections = groups.map((group) => `<section>\n${group}</section>\n`);
+  return frame({
+    language: 'en',
+    title: 'Guides - Assent',
+    root: '../',
+    place: 'guides/',
+    content: `${lead}${finderMarkup('../')}<div class="groups">\n${sections.join('')}</div>`,
+    script: 'guides.js',
+  });
+}
+
+/** The search; without a script it is not shown. */
+function finderMarkup(root: string, more = ''): string {
+  return `<div class="finder" lang="en">
+<form role="search" id="guide-search" data-root="${root}" hidden>
+<input type="search" id="guide-words" aria-label="Search the guides" placeholder="Search the guides" aria-keyshortcuts="/" autocomplete="off" spellcheck="false" aria-describedby="guide-count">
+<div class="found" id="guide-found" hidden>
+<p class="soft" id="guide-count" role="status"></p>
+<ol></ol>
+</div>
+</form>
+${more}</div>
+`;
+}
+
+function listMarkup({ groups }: Guides, root: string, current: Guide): string {
+  const entries = groups.map(({ name, guides }) => {
+    const links = guides.map(({ path, title }) =>
+      path === current.path
+        ? `<li><a href="${root}guides/${path}" aria-current="page">${title}</a>\n${sectionList(current)}</li>\n`
+        : `<li><a href="${root}guides/${path}">${title}</a></li>\n`,
+    );
+    const isOpen = guides.some(({ path }) => path === current.path);
+    return `<li><details${isOpen ? ' open' : ''}><summary>${name}</summary>\n<ul>\n${links.join('')}</ul></details></li>\n`;
+  });
+  return `<ul class="guides" lang="en">\n${entries.join('')}</ul>`;
+}
+
+function sectionList({ sections }: Guide): string {
+  if (sections.length < 2) return '';
+  const links = sections.map(({ id, name }) => `<li><a href="#${id}">${escapeHtml(name)}</a></li>\n`);
+  return `<ul class="sections">\n${links.join('')}</ul>\n`;
+}
+
+/** To the pages before and after it in reading order. */
+function wayOn({ groups }: Guides, { path }: Guide, root: string): string {
+  const order = groups.flatMap(({ guides }) => guides);
+  const place = order.findIndex((guide) => guide.path === path);
+  if (place === -1) return '';
+  const link = (guide: (typeof order)[number] | undefined, rel: string, name: string) =>
+    guide
+      ? `<a rel="${rel}" href="${root}guides/${guide.path}"><span class="soft">${name}</span> ${guide.title}</a>\n`
+      : '';
+  return `<nav class="way-on" lang="en" aria-label="Previous and next guide">
+${link(order[place - 1], 'prev', 'Previous')}${link(order[place + 1], 'next', 'Next')}</nav>`;
 }

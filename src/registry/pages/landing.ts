@@ -63,7 +63,7 @@ function doorMarkup(role: keyof typeof guidesOf, { guides }: LandingSettings, te
   const own = guides.filter(({ path }) => path.startsWith(guidesOf[role]));
   const entries = [
     // Written in English.
-    ...own.map((guide) => `<a href="guides/${guide.path}" hreflang="en" lang="en">${guide.title}</a>`),
+    ...own.map((guide) => `<a href="guides/${guide.path}" hreflang="en" lang="en">${escapeHtml(guide.title)}</a>`),
     link(`docs#${role}`, text(reference)),
     ...(role === 'consumer' ? [link('docs#webhook-owner', text(ownerReference))] : []),
   ];

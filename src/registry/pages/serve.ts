@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { extname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { version } from '../../base/version.js';
 import type { Context } from '../context.js';
@@ -37,8 +38,8 @@ export function servePages(app: Express, setHeaders: RequestHandler, context: Pa
   const servePage = (path: string, page: Buffer) =>
     serve(path, (_request, response) => response.set('Content-Security-Policy', framePolicy).type('html').send(page));
 
-  const guides = loadGuides(new URL('guides/', built));
-  const landing = { ...settings, guides };
+  const guides = loadGuides(new URL('guides.json', built));
+  const landing = { ...settings, guides: guides.guides };
   const json = landingJson(landing);
   const pages = new Map(languages.map((language) => [language, landingPage(landing, language)]));
   serve('/', (request, response) => {
@@ -60,13 +61,15 @@ export function servePages(app: Express, setHeaders: RequestHandler, context: Pa
   });
   serve('/console/', (_request, response) => response.redirect(308, '../console'));
   servePage('/guides/', guideIndex(guides));
-  for (const guide of guides) servePage(`/guides/${guide.path}`, guidePage(guides, guide));
+  for (const guide of guides.guides) servePage(`/guides/${guide.path}`, guidePage(guides, guide));
   // Relative, because a proxy may have put a path in front.
   serve('/docs/', (_request, response) => response.redirect(308, '../docs'));
   serve('/guides', (_request, response) => response.redirect(308, 'guides/'));
 
   const assets = new URL('assets/', built);
-  for (const name of readdirSync(assets)) {
+  const files = readdirSync(assets, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const { parentPath, name: file } of files) {
+    const name = relative(fileURLToPath(assets), join(parentPath, file)).replaceAll('\\', '/');
     const bytes = readFileSync(new URL(name, assets));
     const sent = name.endsWith('.css') ? Buffer.concat([Buffer.from(theme), bytes]) : bytes;
     serve(`/assets/${name}`, (_request, response) => response.type(extname(name)).send(sent));

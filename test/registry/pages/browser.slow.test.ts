@@ -41,6 +41,37 @@ inBrowser('in a browser', () => {
     await expectAccessible(page);
   });
 
+  test('with the keyboard alone, a person searches the guides, sees that nothing was found, and opens a result', async () => {
+    await page.goto(`${registry.url}/guides/concepts`);
+    await page.keyboard.press('/');
+    const count = () => page.textContent('#guide-count');
+    await page.keyboard.type('qqqq');
+    await page.waitForSelector('#guide-found:not([hidden])');
+    expect(await count()).toContain('Nothing found for “qqqq”');
+    await page.keyboard.press('Escape');
+    expect(await page.isVisible('#guide-found')).toBe(false);
+    await page.keyboard.type('deciding later');
+    await page.waitForSelector('#guide-found a');
+    expect(await count()).toMatch(/^\d+ sections?/);
+    await expectAccessible(page);
+    await page.keyboard.press('ArrowDown');
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('Concepts: Deciding later');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/guides/concepts#deciding-later');
+    expect(await page.isVisible('#guide-found')).toBe(false);
+  });
+
+  test('in a narrow window, the list of guides and the headings of the page are one step away', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${registry.url}/guides/concepts`);
+    expect(await page.isVisible('.contents')).toBe(false);
+    await page.click('.on-this-page summary');
+    await page.click('.on-this-page a[href="#glossary"]');
+    await page.click('.to-contents');
+    await page.click('.contents a[href$="guides/quickstart"]');
+    expect(await page.textContent('h1')).toBe('Quickstart');
+  });
+
   test('the reference is accessible, with what is folded in it too', async () => {
     await page.goto(`${registry.url}/docs`);
     // All operations are made in one way, and axe takes its time for each.

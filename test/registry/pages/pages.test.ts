@@ -126,7 +126,7 @@ test.each(['/nothing', '/guides/nothing', '/v1/a/b/c?x=/y/z', '/console/nothing'
   },
 );
 
-test.each(['/', '/docs', '/guides/', '/guides/consumers/receive'])(
+test.each(['/', '/docs', '/guides/', '/guides/consumers/receive', '/guides/decisions/README'])(
   'links of %s lead to what exists, relative to the page, or to other hosts over https',
   async (path) => {
     const { text } = await nobody.get(path).set(browser).expect(200);
@@ -144,15 +144,18 @@ test.each(['/', '/docs', '/guides/', '/guides/consumers/receive'])(
   },
 );
 
-test.each(['/', '/docs', '/guides/'])('%s runs no script and no style but those of this host', async (path) => {
-  const { text, headers } = await nobody.get(path).set(browser).expect(200);
-  const policy = String(headers['content-security-policy']);
-  expect(policy).toMatch(
-    /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';/,
-  );
-  expect(policy).not.toMatch(/unsafe|\*|data:|https?:/);
-  expect(text).not.toMatch(/<style|<script>| style=| on\w+=/);
-});
+test.each(['/', '/docs', '/guides/', '/guides/architecture'])(
+  '%s runs no script and no style but those of this host',
+  async (path) => {
+    const { text, headers } = await nobody.get(path).set(browser).expect(200);
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';/,
+    );
+    expect(policy).not.toMatch(/unsafe|\*|data:|https?:/);
+    expect(text).not.toMatch(/<style|<script>| style=| on\w+=/);
+  },
+);
 
 test.each([
   ['/docs/', '../docs'],
@@ -166,4 +169,47 @@ test('a guide keeps the anchors that GitHub makes, and a link to a file that is 
   const { text } = await nobody.get('/guides/senders/http').expect(200);
   expect(text).toMatch(/<h2 id="[a-z0-9-]+">/);
   expect(text).not.toMatch(/href="(?!https:)[^"]*\.(?:md|py|go)["#]/);
+});
+
+test('a guide shows its diagrams as pictures with a text for those who do not see them', async () => {
+  const { text } = await nobody.get('/guides/architecture').expect(200);
+  const diagrams = [...text.matchAll(/<svg [\s\S]*?<\/svg>/g)].map(([diagram]) => diagram);
+  expect(diagrams.length).toBeGreaterThan(3);
+  for (const diagram of diagrams) {
+    const [, title, description] =
+      /role="img" aria-labelledby="([\w-]+)" aria-describedby="([\w-]+)"/.exec(diagram) ?? [];
+    expect(diagram).toMatch(new RegExp(`<title id="${title}">[^<]+</title><desc id="${description}">[^<]{20,}</desc>`));
+  }
+  expect(text).not.toMatch(/stateDiagram|flowchart|accTitle/);
+  const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  expect(ids).toEqual([...new Set(ids)]);
+});
+
+test('the guides follow each other in reading order, from the first to the last', async () => {
+  const read = async (path: string) => (await nobody.get(path).expect(200)).text;
+  const listed = [...(await read('/guides/')).matchAll(/<li><a href="([^"#]+)">/g)].map(
+    ([, path]) => `/guides/${path}`,
+  );
+  expect(listed.slice(0, 2)).toEqual(['/guides/quickstart', '/guides/concepts']);
+  const followed = [listed[0]!];
+  for (let next: string | undefined = listed[0]; next !== undefined && followed.length <= listed.length;) {
+    const [, address] = /<a rel="next" href="([^"]+)">/.exec(await read(next)) ?? [];
+    next = address && new URL(address, `${registry.url}${next}`).pathname;
+    if (next !== undefined) followed.push(next);
+  }
+  expect(followed).toEqual(listed);
+});
+
+test('what the search finds has a page, and the heading that it names', async () => {
+  const { body } = await nobody.get('/assets/guides-index.json').expect(200);
+  const guides: Array<[path: string, title: string, sections: Array<[id: string, name: string, text: string]>]> = body;
+  expect(guides.length).toBeGreaterThan(40);
+  for (const [path, title, sections] of guides.slice(0, 12)) {
+    const { text } = await nobody.get(`/guides/${path}`).expect(200);
+    expect(title).not.toBe('');
+    for (const [id, , words] of sections) {
+      expect(words).not.toMatch(/<(?:p|td|a|code)\b|&(?:amp|lt|quot);/);
+      if (id !== '') expect(text).toContain(`id="${id}"`);
+    }
+  }
 });
