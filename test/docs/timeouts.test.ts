@@ -13,11 +13,13 @@ const snapshot = readingMs / 1_000;
 const secondsIn = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]);
 
 test('the proxies that we show wait longer than the registry is silent', () => {
-  const nginx = readPage('docs/examples/nginx/nginx.conf');
-  const ofNginx = (path: string) =>
-    secondsIn(nginx, new RegExp(`location = ${path} \\{[^}]*proxy_read_timeout (\\d+)s;`));
-  expect(ofNginx('/v1/changes')).toBeGreaterThan(longPoll());
-  expect(ofNginx('/v1/snapshot')).toBeGreaterThan(snapshot);
+  for (const page of ['docs/examples/nginx/nginx.conf', 'docs/operate/nginx.conf']) {
+    const nginx = readPage(page);
+    const ofNginx = (path: string) =>
+      secondsIn(nginx, new RegExp(`location = ${path} \\{[^}]*proxy_read_timeout (\\d+)s;`));
+    expect(ofNginx('/v1/changes')).toBeGreaterThan(longPoll());
+    expect(ofNginx('/v1/snapshot')).toBeGreaterThan(snapshot);
+  }
   const haproxy = secondsIn(readPage('.config/haproxy.cfg'), /timeout server (\d+)s/);
   expect(haproxy).toBeGreaterThan(Math.max(longPoll(), snapshot));
 });

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { MetricObject } from 'prom-client';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig, settings } from '../../src/registry/app/config.js';
@@ -144,4 +144,49 @@ test('the image names its user by number, as runAsNonRoot requires, and contains
   expect(last).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
   expect(last).toMatch(/^COPY .*\bLICENSE\b/m);
   expect(read('.dockerignore')).toMatch(/^!LICENSE$/m);
+});
+
+describe('the systemd unit', () => {
+  const unit = read('docs/operate/assent.service');
+  const valuesOf = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+
+  test('starts files that the build makes, with settings that exist, and waits longer than a stop takes', () => {
+    for (const command of valuesOf('ExecStart')) {
+      const [node, file = ''] = command.split(' ');
+      expect([node, existsSync(join(root, file))]).toEqual(['/usr/bin/node', true]);
+    }
+    const named = [...unit.matchAll(/\b(?:ASSENT_[A-Z_]+|NODE_ENV)\b/g)].map(([name]) => name);
+    expect(settings.map(({ name }) => name)).toEqual(expect.arrayContaining(named));
+    expect(Number(valuesOf('TimeoutStopSec')[0]) * 1_000).toBeGreaterThan(readConfig({}).stopMs);
+  });
+
+  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+  (hasSystemd ? test : test.skip)('is accepted by systemd-analyze (needs systemd)', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'assent-unit-'));
+    const file = join(folder, 'assent.service');
+    writeFileSync(file, unit.replaceAll('/usr/bin/node', process.execPath));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+});
+
+const hasNginx = spawnSync('nginx', ['-v']).status === 0;
+(hasNginx ? test : test.skip)('nginx accepts its configuration (needs nginx)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assent-nginx-'));
+  const server = read('docs/operate/nginx.conf')
+    .replaceAll('/var/log/nginx/', `${folder}/`)
+    .replace(/^ *ssl_certificate.*$/gm, '')
+    .replace('443 ssl', '8443');
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `pid nginx.pid; events {} http { client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi; scgi_temp_path scgi; ${server} }`,
+  );
+  const { status, stderr } = spawnSync('nginx', ['-t', '-q', '-p', folder, '-e', 'stderr', '-c', 'nginx.conf'], {
+    encoding: 'utf8',
+  });
+  rmSync(folder, { recursive: true });
+  expect([status, status === 0 ? '' : stderr]).toEqual([0, '']);
 });

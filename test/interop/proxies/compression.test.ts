@@ -8,17 +8,18 @@ import { join } from 'node:path';
 import { createClient } from '../../../src/kits/client/index.js';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { blockOf, isThere } from '../../registry/gateways/gateways.js';
+import { readPage } from '../../docs/markdown.js';
 import { inBrowser } from '../../support/browser.js';
 import { runCommand } from '../../support/command.js';
 import { startConsole, type ConsoleStage } from '../../support/console.js';
 import { freePort } from '../../support/postgres.mjs';
 import { until } from '../../support/until.js';
 
-/** nginx and HAProxy in front of a registry, with the compression of docs/operate/install.md. */
+/** nginx and HAProxy in front of a registry, as docs/operate/nginx.conf and docs/operate/install.md have them. */
 interface Proxy {
   tool: string;
   command: string[];
-  config(here: { port: number; registry: string; compression: string }): string;
+  config(here: { port: number; registry: string }): string;
   /** What the proxy makes of the ETag "1". */
   tag: string;
 }
@@ -28,26 +29,28 @@ const proxies: Proxy[] = [
   {
     tool: 'nginx',
     command: ['-p', '.', '-e', 'stderr', '-c', 'proxy.conf'],
-    config: ({ port, registry, compression }) => `${user} daemon off; pid nginx.pid; error_log stderr warn; events {}
+    config: ({ port, registry }) => `${user} daemon off; pid nginx.pid; error_log stderr warn; events {}
 http {
   client_body_temp_path temp/body; proxy_temp_path temp/proxy; fastcgi_temp_path temp/fastcgi;
-  uwsgi_temp_path temp/uwsgi; scgi_temp_path temp/scgi; access_log off;
-  ${compression}
-  server { listen 127.0.0.1:${port}; location / { proxy_pass http://${registry}; } }
+  uwsgi_temp_path temp/uwsgi; scgi_temp_path temp/scgi;
+  ${readPage('docs/operate/nginx.conf')
+    .replace(/^ *(?:ssl_|access_log).*$/gm, '')
+    .replace('443 ssl', `127.0.0.1:${port}`)
+    .replace('127.0.0.1:3000', registry)}
 }`,
     tag: 'W/"1"',
   },
   {
     tool: 'haproxy',
     command: ['-db', '-f', 'proxy.conf'],
-    config: ({ port, registry, compression }) => `defaults
+    config: ({ port, registry }) => `defaults
   mode http
   timeout connect 2s
   timeout client 75s
   timeout server 130s
 frontend api
   bind 127.0.0.1:${port}
-${compression}
+${blockOf('haproxy compression', 'docs/operate/install.md')}
   default_backend registry
 backend registry
   server registry ${registry}
@@ -80,11 +83,7 @@ inBrowser('behind a proxy that compresses', () => {
 
   async function start({ tool, command, config }: Proxy): Promise<string> {
     const port = await freePort();
-    const compression = blockOf(`${tool} compression`, 'docs/operate/install.md');
-    await writeFile(
-      join(folder, 'proxy.conf'),
-      config({ port, registry: new URL(stage.registry.url).host, compression }),
-    );
+    await writeFile(join(folder, 'proxy.conf'), config({ port, registry: new URL(stage.registry.url).host }));
     running = spawn(tool, command, { cwd: folder, stdio: 'inherit' });
     const url = `http://127.0.0.1:${port}`;
     await until(async () => (await fetch(`${url}/openapi.json`).catch(() => undefined))?.ok === true);
