@@ -2,7 +2,7 @@ import type { Express, RequestHandler, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
 import { answerMethods } from './app.js';
 import type { Context } from '../context.js';
-import type { OpenApiDocument } from '../../base/contract/document.js';
+import { servedContract } from './served-contract.js';
 
 /**
  * What programs read: the contract, the keys of the development issuer, the addresses for AuthZEN and security.txt.
@@ -11,7 +11,7 @@ import type { OpenApiDocument } from '../../base/contract/document.js';
 export function serveDocuments(
   app: Express,
   setHeaders: RequestHandler,
-  { config: { contact, publicUrl, security }, contract: { document } }: DocumentContext,
+  { config: { contact, publicUrl, security, tokens }, contract: { document } }: DocumentContext,
   { jwks, authzen }: Documents = {},
 ): void {
   const serve = (path: string, answer: (response: Response) => unknown) => {
@@ -19,8 +19,9 @@ export function serveDocuments(
     answerMethods(app, path, setHeaders, ['GET']);
   };
   const { contacts, policy } = security;
-  const info = { ...document.info, contact: contactOf(document.info.contact, contact) };
-  const contract = Buffer.from(JSON.stringify({ ...document, info }));
+  const issuers = tokens.issuers.map(({ issuer }) => issuer);
+  const { developmentIssuer } = tokens;
+  const contract = Buffer.from(JSON.stringify(servedContract(document, { contact, issuers, developmentIssuer })));
   // Pages of other hosts may read it, too.
   for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {
     serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
@@ -35,7 +36,7 @@ export function serveDocuments(
 
 interface DocumentContext {
   contract: Pick<Context['contract'], 'document'>;
-  config: Pick<Context['config'], 'contact' | 'publicUrl' | 'security'>;
+  config: Pick<Context['config'], 'contact' | 'publicUrl' | 'security' | 'tokens'>;
 }
 
 interface Documents {
@@ -68,12 +69,4 @@ function securityText({ contacts, policy, publicUrl }: SecurityContact): string 
     ...(policy === undefined ? [] : [['Policy', policy]]),
   ];
   return fields.map(([name, value]) => `${name}: ${value}\n`).join('');
-}
-
-/** The mail address and the URL in ASSENT_CONTACT, in place of those in the file. The API Design Rules ask for both. */
-function contactOf(inFile: OpenApiDocument['info']['contact'], contact: string | undefined): object {
-  if (contact === undefined) return inFile;
-  const [email] = /[^\s<>()@:]+@[^\s<>()@]+/.exec(contact) ?? [];
-  const url = contact.split(/[\s<>()]+/).find((word) => /^https?:/.test(word) && URL.canParse(word));
-  return { name: inFile.name, ...(email === undefined ? {} : { email }), ...(url === undefined ? {} : { url }) };
 }

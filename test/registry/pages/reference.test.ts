@@ -47,6 +47,7 @@ const small: OpenApiDocument = {
   components: {
     schemas: { A: { type: 'object', required: ['a'], properties: { a: { type: 'string', maxLength: 64 } } } },
     responses: { Problem: { description: 'Any problem.' } },
+    securitySchemes: { oauth: { type: 'http', scheme: 'bearer' } },
     ...{ parameters: { Id: { name: 'id', in: 'path', required: true, schema: { type: 'string' } } } },
   },
 };
