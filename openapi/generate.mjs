@@ -11,7 +11,6 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const config = await createConfig({
   extends: ['spec'],
   rules: {
-    'info-contact': 'error',
     'no-path-trailing-slash': 'error',
     'paths-kebab-case': 'error',
     'operation-operationId-unique': 'error',
@@ -79,14 +78,22 @@ const withUndefined = (context) =>
     ]);
     return ts.factory.updatePropertySignature(visited, modifiers, name, questionToken, either);
   };
-const nodes = await openapiTypes(structuredClone(bundled.parsed), { alphabetize: false });
+/** A value of a response may be one that a later version adds. */
+const openEnum = ({ 'x-extensible-enum': values }) => {
+  if (values === undefined) return undefined;
+  const literals = values.map((value) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(value)));
+  return ts.factory.createTypeReferenceNode('Open', [ts.factory.createUnionTypeNode(literals)]);
+};
+const nodes = await openapiTypes(structuredClone(bundled.parsed), { alphabetize: false, transform: openEnum });
 const types = astToString(ts.transform(nodes, [withUndefined]).transformed);
+// The registry writes these values only. The packages of the kits read those of later registries, too: see pack.mjs.
+const open = 'export type Open<Known extends string> = Known;';
 const published = here('openapi.json');
 const outputs = new Map([
   [published, JSON.stringify(bundled.parsed, null, 2) + '\n'],
   [
     here('../src/base/contract/contract.gen.ts'),
-    `// Written by openapi/generate.mjs from openapi/openapi.yaml.\n\nexport const apiVersion = '${info.version}';\n\n${types}`,
+    `// Written by openapi/generate.mjs from openapi/openapi.yaml.\n\nexport const apiVersion = '${info.version}';\n\n${open}\n\n${types}`,
   ],
 ]);
 

@@ -54,7 +54,8 @@ const cases: ReadonlyArray<[name: string, edits: readonly Edit[], broken: readon
     'state of a handshake',
     [
       ['src/consent/handshake.ts', '  due: true,\n', '  due: true,\n  madeup: true,\n'],
-      [contract, 'HandshakeState: "due"', 'HandshakeState: "madeup" | "due"'],
+      [contract, 'HandshakeState: Open<"due"', 'HandshakeState: Open<"madeup" | "due"'],
+      [contract, 'HandshakeStateChoice: "due"', 'HandshakeStateChoice: "madeup" | "due"'],
     ],
     ['src/console/pages/subscriptions/subscription-timeline.tsx'],
   ],
@@ -101,7 +102,8 @@ const cases: ReadonlyArray<[name: string, edits: readonly Edit[], broken: readon
     'profile of events',
     [
       ['src/consent/origin.ts', "'belgif'] as const", "'belgif', 'madeup'] as const"],
-      [contract, '| "belgif"', '| "belgif" | "madeup"'],
+      [contract, 'Profile: Open<"cloudevents"', 'Profile: Open<"madeup" | "cloudevents"'],
+      [contract, 'ProfileChoice: "cloudevents"', 'ProfileChoice: "madeup" | "cloudevents"'],
     ],
     ['src/events/check-event.ts'],
   ],

@@ -105,8 +105,13 @@ const ajvSettings = {
 
 export function loadContract(text = documentText()): Contract {
   const document = JSON.parse(text) as OpenApiDocument;
-  // Client generators need the mapping. Ajv accepts none: it finds the branch by the values of the member.
-  const schemas = JSON.parse(text.replaceAll('"mapping":', '"x-mapping":')) as object;
+  const schemas = JSON.parse(
+    text
+      // Client generators need the mapping. Ajv accepts none: it finds the branch by the values of the member.
+      .replaceAll('"mapping":', '"x-mapping":')
+      // What is open for clients is closed for this version of the registry.
+      .replaceAll('"x-extensible-enum":', '"enum":'),
+  ) as object;
   const bodies = new Ajv2020(ajvSettings);
   const texts = new Ajv2020({ ...ajvSettings, useDefaults: true });
   for (const ajv of [bodies, texts]) {

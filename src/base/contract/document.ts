@@ -10,7 +10,8 @@ export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
 
 export interface OpenApiDocument {
-  info: { version: string; description?: string; contact: { name: string } };
+  info: { version: string; description?: string; contact?: { name: string; email?: string; url?: string } | undefined };
+  security?: readonly SecurityRequirement[];
   servers: ReadonlyArray<{ url: string }>;
   tags: readonly TagObject[];
   /** By the role of the reader. */
@@ -21,8 +22,16 @@ export interface OpenApiDocument {
   components: {
     schemas: Readonly<Record<string, Schema>>;
     responses: Readonly<Record<string, ResponseObject>>;
+    securitySchemes: Readonly<Record<'oauth', SecurityScheme>>;
   };
 }
+
+/** The scopes by the name of the scheme. */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
+
+export type SecurityScheme = { description?: string | undefined } & (
+  { type: 'http'; scheme: 'bearer'; bearerFormat?: string } | { type: 'openIdConnect'; openIdConnectUrl: string }
+);
 
 export interface TagObject {
   name: string;
@@ -94,6 +103,8 @@ export interface Schema {
   description?: string;
   example?: unknown;
   enum?: readonly string[];
+  /** The values of today: a later version can add some. In responses only. */
+  'x-extensible-enum'?: readonly string[];
   const?: unknown;
   default?: unknown;
   required?: readonly string[];

@@ -11,6 +11,8 @@ export function typeMarkup(schema: Schema): string {
     return `<a href="#type-${name}">${name}</a>`;
   }
   if (schema.enum) return schema.enum.map(valueMarkup).join(' or ');
+  const open = schema['x-extensible-enum'];
+  if (open) return `${open.map(valueMarkup).join(' or ')}, or a value of a later version`;
   if (schema.const !== undefined) return valueMarkup(schema.const);
   const variants = oneOf ?? anyOf;
   if (variants) return variants.map(typeMarkup).join(' or ');

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { install, type Tools } from '../../support/foreign-tools.js';
@@ -81,7 +85,48 @@ const installed = await Promise.all(
 
 const type = 'com.example.generated';
 const secret = 'a-shared-secret';
+/** What a later version may return in place of each open value. */
+const later = 'of_a_later_version';
+
+/** The names of the members whose values are open. A credential's type says which members it has, so it is closed. */
+function openMembers(): Set<string> {
+  const names = new Set<string>();
+  const { components } = JSON.parse(readFileSync(contract, 'utf8')) as {
+    components: { schemas: Record<string, object> };
+  };
+  const isOpen = (schema: unknown): boolean => {
+    const { $ref: reference, ...own } = Object(schema) as { $ref?: string };
+    return reference === undefined
+      ? 'x-extensible-enum' in own
+      : isOpen(components.schemas[reference.split('/').at(-1)!]);
+  };
+  JSON.stringify(components.schemas, (key, value: unknown) => {
+    if (key === 'properties')
+      for (const [name, member] of Object.entries(Object(value) as object)) if (isOpen(member)) names.add(name);
+    return value;
+  });
+  names.delete('credentialtype');
+  return names;
+}
+
+/** Passes a request on to the registry, and returns its response as a later version could. */
+async function answerAsLaterVersion(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks = (await request.toArray()) as Buffer[];
+  const { authorization = '', 'content-type': type } = request.headers;
+  const answer = await fetch(`${registry.url}${request.url}`, {
+    method: request.method!,
+    headers: { authorization, ...(type === undefined ? {} : { 'content-type': type }) },
+    ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
+  });
+  const body: unknown = JSON.parse(await answer.text(), (name, value: unknown) =>
+    open.has(name) && typeof value === 'string' ? later : value,
+  );
+  response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}
+
 let registry: Registry;
+const open = openMembers();
+const laterVersion = createServer((request, response) => void answerAsLaterVersion(request, response));
 let call: Record<string, string>;
 let expected: object;
 
@@ -94,25 +139,31 @@ beforeAll(async () => {
   };
   const [limited, free] = [consenting('/limited', '120'), consenting('/free', '*')];
   const sinkcredential = { credentialtype: 'PLAIN', identifier: 'assent', secret };
+  const scopes = ['assent:deliver' as const, 'assent:credentials' as const];
+  const token = await createToken({ tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 60 }, registry.env);
+  const before = await fetch(`${registry.url}/v1/changes`, { headers: { authorization: `Bearer ${token}` } });
+  const { cursor } = (await before.json()) as { cursor: string };
   await tenant.register(limited, { types: [type], sinkcredential });
   await tenant.register(free, { types: [type] });
   await registry.service.follow();
-  const scopes = ['assent:deliver' as const, 'assent:credentials' as const];
-  const token = await createToken({ tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 60 }, registry.env);
-  call = { REGISTRY: `${registry.url}/v1`, TOKEN: token, TYPE: type };
+  await once(laterVersion.listen(0, '127.0.0.1'), 'listening');
+  const { port } = laterVersion.address() as AddressInfo;
+  call = { REGISTRY: `http://127.0.0.1:${port}/v1`, TOKEN: token, TYPE: type, CURSOR: cursor };
   expected = {
     sinks: expect.arrayContaining([
-      [limited, 120, secret],
-      [free, '*', null],
+      [limited, 120, secret, later],
+      [free, '*', null, later],
     ]),
     grants: expect.arrayContaining([
-      [limited, 120, 'live'],
-      [free, '*', 'live'],
+      [limited, 120, later],
+      [free, '*', later],
     ]),
+    changes: expect.arrayContaining([later]),
   };
 });
 afterAll(async () => {
   for (const { tools } of installed) if ('remove' in tools) await tools.remove();
+  laterVersion.close();
   await registry.stop();
 });
 
@@ -131,7 +182,7 @@ describe.each(installed)('in $name', ({ tools, generators, build }) => {
   });
 
   test.each(Object.entries(generators))(
-    'the client of %s compiles, and reads matches, rates, credentials and grants',
+    'the client of %s compiles, and reads matches, rates, credentials, grants and changes with values that a later version adds',
     async (_, generator) => {
       expect(JSON.parse(await tools.execute(generator.call, call))).toEqual(expected);
     },

@@ -55,12 +55,18 @@ func main() {
 
 	sinks, grants := [][]any{}, [][]any{}
 	for _, to := range answer.Sinks {
-		sinks = append(sinks, []any{to.Sink, rateOf(to.Allowedrate), secretOf(to.Sinkcredential)})
+		sinks = append(sinks, []any{to.Sink, rateOf(to.Allowedrate), secretOf(to.Sinkcredential), to.Contentmode})
 	}
 	for _, grant := range *listed.JSON200 {
 		grants = append(grants, []any{grant.Sink, rateOf(grant.Allowedrate), grant.State})
 	}
-	told, err := json.Marshal(map[string]any{"sinks": sinks, "grants": grants})
+	cursor, changes := os.Getenv("CURSOR"), []string{}
+	followed, err := registry.ListChangesWithResponse(ctx, &assent.ListChangesParams{After: &cursor})
+	check(err)
+	for _, change := range followed.JSON200.Changes {
+		changes = append(changes, change.Kind)
+	}
+	told, err := json.Marshal(map[string]any{"sinks": sinks, "grants": grants, "changes": changes})
 	check(err)
 	fmt.Println(string(told))
 }

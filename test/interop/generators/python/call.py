@@ -2,6 +2,7 @@ import json
 import os
 
 from client import AuthenticatedClient
+from client.api.feed import list_changes
 from client.api.grants import list_grants
 from client.api.matching import match_event
 from client.models import CloudEvent, CloudEventSpecversion, ListGrantsState, MatchAnswer, PlainCredential
@@ -12,6 +13,7 @@ event = CloudEvent(
 )
 matched = match_event.sync(client=registry, body=event)
 listed = list_grants.sync(client=registry, state=ListGrantsState.LIVE)
+followed = list_changes.sync(client=registry, after=os.environ["CURSOR"])
 assert isinstance(matched, MatchAnswer) and isinstance(listed, list), (matched, listed)
 
 
@@ -23,6 +25,7 @@ def secret_of(to):
     return to.sinkcredential.secret if isinstance(to.sinkcredential, PlainCredential) else None
 
 
-sinks = [[to.sink, rate_of(to), secret_of(to)] for to in matched.sinks]
-grants = [[grant.sink, rate_of(grant), grant.state.value] for grant in listed]
-print(json.dumps({"sinks": sinks, "grants": grants}))
+sinks = [[to.sink, rate_of(to), secret_of(to), to.contentmode] for to in matched.sinks]
+grants = [[grant.sink, rate_of(grant), grant.state] for grant in listed]
+changes = [change.kind for change in followed.changes]
+print(json.dumps({"sinks": sinks, "grants": grants, "changes": changes}))
