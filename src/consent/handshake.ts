@@ -108,9 +108,9 @@ export interface Attempt {
   startedAt: Date;
   finishedAt: Date | undefined;
   requestHeaders: HeaderLine[];
-  answerHeaders: HeaderLine[] | undefined;
-  status: number | undefined;
-  remoteAddress: string | undefined;
+  responseHeaders: HeaderLine[] | undefined;
+  statusCode: number | undefined;
+  address: string | undefined;
   timing: Record<string, number> | undefined;
   verdict: Verdict | undefined;
   /** What made the verdict, if it does not say it all. */

@@ -20,15 +20,15 @@ export const outcomeKinds = [
   'redirected',
   'rejected',
   'failed',
-  'unanswered',
+  'no_response',
 ] as const;
 export type OutcomeKind = (typeof outcomeKinds)[number];
 
-/** The status of the response to a delivery; `error` if there was no response. */
-type DeliveryStatus = number | 'error';
+/** The status code of the response to a delivery; undefined if there was no response. */
+type DeliveryStatus = number | undefined;
 
 export function kindOf(status: DeliveryStatus): OutcomeKind {
-  if (status === 'error') return 'unanswered';
+  if (status === undefined) return 'no_response';
   if (status < 300) return 'delivered';
   if (status < 400) return 'redirected';
   return kindsByStatus[status] ?? (status < 500 ? 'rejected' : 'failed');
@@ -52,7 +52,7 @@ export interface Outcome {
   /** In lower case. */
   origin: string;
   sink: string;
-  status: DeliveryStatus;
+  statusCode: DeliveryStatus;
   kind: OutcomeKind;
   count: number;
   at: Date | undefined;
@@ -99,8 +99,8 @@ export interface PairReport {
   holdSeconds: number;
   /** The age of the latest 429 without Retry-After. */
   unnamedHoldAge: number | undefined;
-  lastKind: OutcomeKind;
-  lastStatus: number | undefined;
+  lastOutcome: OutcomeKind;
+  lastStatusCode: number | undefined;
 }
 
 /** Sums up by pair, sorted: all transactions lock in this order. */
@@ -121,13 +121,13 @@ const nothing = {
   goneAt: undefined,
   holdSeconds: 0,
   unnamedHoldAge: undefined,
-  lastKind: 'delivered' as const,
-  lastStatus: undefined,
+  lastOutcome: 'delivered' as const,
+  lastStatusCode: undefined,
 };
 
-function add(before: PairReport, { kind, status, count, at, ageSeconds, holdSeconds }: Outcome): PairReport {
+function add(before: PairReport, { kind, statusCode, count, at, ageSeconds, holdSeconds }: Outcome): PairReport {
   const counts = { ...before.counts, [kind]: (before.counts[kind] ?? 0) + count };
-  const last = { counts, lastKind: kind, lastStatus: status === 'error' ? undefined : status };
+  const last = { counts, lastOutcome: kind, lastStatusCode: statusCode };
   // A later success does not end a hold.
   if (kind === 'delivered') {
     return { ...before, ...last, succeeded: true, failures: 0, gone: 0, goneAt: undefined };

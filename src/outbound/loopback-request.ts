@@ -35,7 +35,7 @@ export function createLoopbackRequest({
       );
       const connection = openConnection(socket as Socket, origin, limits);
       const request = { url, method, headers: { 'User-Agent': userAgent, ...headers } };
-      const answer = await progress.during('answerMs', connection.exchange(request, signal));
+      const answer = await progress.during('responseMs', connection.exchange(request, signal));
       return { kind: 'answered', ...answer, remoteAddress: progress.remoteAddress ?? '' } as const;
     });
 }

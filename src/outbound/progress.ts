@@ -6,7 +6,7 @@ export interface Timing {
   lookupMs?: number;
   connectMs?: number;
   tlsMs?: number;
-  answerMs?: number;
+  responseMs?: number;
   totalMs: number;
 }
 
@@ -15,7 +15,7 @@ const stages: Record<Stage, string> = {
   lookupMs: 'looking up the name',
   connectMs: 'connecting',
   tlsMs: 'negotiating TLS',
-  answerMs: 'waiting for the response',
+  responseMs: 'waiting for the response',
 };
 
 /** There is no final response. */
@@ -52,7 +52,7 @@ export class Progress {
     this.#stage = stage;
     const from = performance.now();
     const result = await work;
-    if (stage !== 'answerMs') this.#signal.throwIfAborted();
+    if (stage !== 'responseMs') this.#signal.throwIfAborted();
     this.#completed[stage] = Math.round(performance.now() - from);
     return result;
   }

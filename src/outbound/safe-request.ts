@@ -79,7 +79,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
         const { socket, remoteAddress } = connected;
         const connection = openConnection(socket, new URL(url).origin, limits);
         const request = { url, method, headers: { 'User-Agent': userAgent, ...headers } };
-        const answer = await progress.during('answerMs', connection.exchange(request, signal));
+        const answer = await progress.during('responseMs', connection.exchange(request, signal));
         return { kind: 'answered', ...answer, remoteAddress };
       },
     );

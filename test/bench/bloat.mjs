@@ -233,7 +233,8 @@ async function createLoad(database, folder) {
   };
   const report = () => {
     const outcomes = Array.from({ length: perSecond.reports }, (_, index) => {
-      const more = index < 2 ? { kind: 'throttled', status: 429, holdSeconds: 5 } : { kind: 'delivered', status: 204 };
+      const more =
+        index < 2 ? { kind: 'throttled', statusCode: 429, holdSeconds: 5 } : { kind: 'delivered', statusCode: 204 };
       return { index, origin, sink: anySink(), count: 10, ageSeconds: 0, ...more };
     });
     const request = { tenant, subscriber: 'sender', key: undefined, operation: 'report', content: outcomes };

@@ -144,8 +144,8 @@ const insertHandshakes = `
   from made`;
 
 const insertAttempts = `
-  insert into attempt (handshake, number, requestheaders, startedat, finishedat, verdict, warnings, status, answerheaders,
-    remoteaddress, timing)
+  insert into attempt (handshake, number, requestheaders, startedat, finishedat, verdict, warnings, statuscode, responseheaders,
+    address, timing)
   select handshake, 1, jsonb_build_array(jsonb_build_array('WebHook-Request-Origin', origin)), at, at + interval '1 second',
     case become when 'refused' then 'no_consent_headers' when 'unreachable' then 'connection_refused' when 'retired' then 'gone'
       when 'waiting' then 'no_consent_headers' else 'granted' end,

@@ -13,7 +13,7 @@ async function send() {
     const permit = await sender.acquire(origin, sink);
     if (!permit.allowed) throw new Error(permit.message);
     const answer = await fetch(sink, { method: 'POST', headers: { 'x-sender': String(number) }, body: '{}' });
-    sender.report({ origin, sink, status: answer.status });
+    sender.report({ origin, sink, statusCode: answer.status });
   }
 }
 

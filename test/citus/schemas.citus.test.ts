@@ -106,7 +106,7 @@ test.each([0, 1])(
     const lease = { origin: tenant.origin, sink, instance: 'one', requests: 3 };
     const taken = await tenant.sender.post('/v1/leases').send(lease).expect(201);
     await tenant.sender.delete(`/v1/leases/${taken.body.lease}`).query({ unused: 2 }).expect(200);
-    const outcomes = [{ origin: tenant.origin, sink, status: 200 }];
+    const outcomes = [{ origin: tenant.origin, sink, statuscode: 200 }];
     expect((await tenant.sender.post('/v1/deliveries/outcomes').send(outcomes).expect(200)).body).toEqual([
       { accepted: true },
     ]);

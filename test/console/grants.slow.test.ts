@@ -119,8 +119,8 @@ inBrowser('grants, agreements and webhooks', () => {
     await tenant.sender
       .post('/v1/deliveries/outcomes')
       .send([
-        { ...report, status: 204, count: 1_234 },
-        { ...report, status: 429, retryafter: 3_600 },
+        { ...report, statuscode: 204, count: 1_234 },
+        { ...report, statuscode: 429, retryafter: 3_600 },
       ])
       .expect(200);
     const { page, check } = await stage.open(['assent:admin'], '#/webhooks');

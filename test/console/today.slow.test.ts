@@ -41,8 +41,8 @@ inBrowser('Today in the console', () => {
     await tenant.sender
       .post('/v1/deliveries/outcomes')
       .send([
-        { ...report, status: 204, count: 1_234 },
-        { ...report, status: 429, retryafter: 3_600 },
+        { ...report, statuscode: 204, count: 1_234 },
+        { ...report, statuscode: 429, retryafter: 3_600 },
       ])
       .expect(200);
     receiver.consent('/leased', { rate: '600' });

@@ -114,7 +114,7 @@ describe('a target that responds', () => {
       lookupMs: expect.any(Number),
       connectMs: expect.any(Number),
       tlsMs: expect.any(Number),
-      answerMs: expect.any(Number),
+      responseMs: expect.any(Number),
       totalMs: expect.any(Number),
     });
   });

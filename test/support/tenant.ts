@@ -71,7 +71,7 @@ export async function createTenant(registry: Registry, policy: object = {}): Pro
     async gone(sink, name = origin) {
       await sender
         .post('/v1/deliveries/outcomes')
-        .send([{ origin: name, sink, status: 410 }])
+        .send([{ origin: name, sink, statuscode: 410 }])
         .expect(200);
     },
     async changes(sink) {

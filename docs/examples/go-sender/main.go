@@ -333,9 +333,9 @@ func deliver(event map[string]json.RawMessage, line []byte, origin string, to ma
 			return "denied: " + denial, err
 		}
 		status, retryAfter, err := post(to.Sink, header, body)
-		outcome := object{"origin": origin, "sink": to.Sink, "status": status}
-		if err != nil {
-			outcome["status"] = "error"
+		outcome := object{"origin": origin, "sink": to.Sink}
+		if err == nil {
+			outcome["statuscode"] = status
 		}
 		if retryAfter != "" {
 			outcome["retryafter"] = retryAfter[:min(len(retryAfter), 100)]
@@ -359,7 +359,10 @@ func deliver(event map[string]json.RawMessage, line []byte, origin string, to ma
 		case err == nil && status < 500 && status != 429:
 			return fmt.Sprintf("refused with %d", status), nil
 		case attempt >= attempts:
-			return fmt.Sprintf("given up after %v", outcome["status"]), nil
+			if err != nil {
+				return "given up without a response", nil
+			}
+			return fmt.Sprintf("given up after %d", status), nil
 		case status != 429:
 			// After a 429 the registry knows how long to wait, and the next lease says so.
 			time.Sleep(time.Second << (attempt - 1))

@@ -190,7 +190,7 @@ class CheckedConnection(http.client.HTTPSConnection):
 
 
 def post(sink, headers, body):
-    """One request, no redirects. Returns the status and Retry-After; status "error" without a response."""
+    """One request, no redirects. Returns the status and Retry-After; None without a response."""
     url = urllib.parse.urlsplit(sink)
     connection = CheckedConnection(url.hostname, url.port or 443, timeout=DEADLINE_SECONDS, context=TLS)
     timer = threading.Timer(DEADLINE_SECONDS, connection.give_up)
@@ -201,7 +201,7 @@ def post(sink, headers, body):
         response = connection.getresponse()
         return response.status, response.getheader("Retry-After")
     except (OSError, http.client.HTTPException):
-        return "error", None
+        return None, None
     finally:
         timer.cancel()
         connection.close()
@@ -227,23 +227,25 @@ def deliver(event, origin, to):
         try:
             status, retry_after = post(sink, headers, body)
         except Blocked as why:
-            status, retry_after = "error", None
+            status, retry_after = None, None
             return f"blocked: {why}"
         finally:
-            outcome = {"origin": origin, "sink": sink, "status": status}
+            outcome = {"origin": origin, "sink": sink}
+            if status is not None:
+                outcome["statuscode"] = status
             if retry_after is not None:
                 outcome["retryafter"] = retry_after[:100]
             report(outcome)
         attempt += 1
-        if status == "error" or status >= 300:
+        if status is None or status >= 300:
             give_back(origin, sink)
         if status == 401 and previous is not None:
             credential, previous = previous["sinkcredential"], None
             continue
-        if status != "error" and status < 500 and status != 429:
+        if status is not None and status < 500 and status != 429:
             return "delivered" if status < 300 else f"refused with {status}"
         if attempt >= ATTEMPTS:
-            return f"given up after {status}"
+            return "given up without a response" if status is None else f"given up after {status}"
         # After a 429 the registry knows how long to wait, and the next lease says so.
         if status != 429:
             time.sleep(2 ** (attempt - 1))

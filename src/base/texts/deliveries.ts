@@ -91,7 +91,7 @@ export const outcomeTexts = {
       nl: 'Zoek de fout in het log van de webhook.',
     },
   },
-  unanswered: {
+  no_response: {
     title: {
       en: 'The webhook does not respond to the senders.',
       nl: 'De webhook antwoordt niet aan de verzendende systemen.',

@@ -147,7 +147,7 @@ export const grantsTexts = {
     redirected: { en: 'redirected (3xx)', nl: 'doorverwezen (3xx)' },
     rejected: { en: 'rejected (other 4xx)', nl: 'afgewezen (andere 4xx)' },
     failed: { en: 'failed (other 5xx)', nl: 'mislukt (andere 5xx)' },
-    unanswered: { en: 'no response', nl: 'geen response' },
+    no_response: { en: 'no response', nl: 'geen response' },
   } as Record<string, Text>,
   lastDelivery: { en: 'Last delivery', nl: 'Laatste bezorging' },
   lastSuccess: { en: 'Last success', nl: 'Laatste geslaagde bezorging' },

@@ -104,8 +104,8 @@ export const originsTexts = {
   firstRefused: { en: 'The first 100 of them:', nl: 'De eerste 100 daarvan:' },
   subscription: { en: 'Subscription', nl: 'Abonnement' },
   subscriber: { en: 'Subscriber', nl: 'Abonnee' },
-  verdict: { en: 'Verdict', nl: 'Oordeel' },
-  verdicts: {
+  result: { en: 'Result', nl: 'Uitkomst' },
+  results: {
     refused: { en: 'refused', nl: 'geweigerd' },
     undecided: { en: 'undecided', nl: 'onbeslist' },
   },

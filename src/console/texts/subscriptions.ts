@@ -159,7 +159,7 @@ export const subscriptionPageTexts = {
     redirected: { en: 'redirected (3xx)', nl: 'omgeleid (3xx)' },
     rejected: { en: 'rejected (other 4xx)', nl: 'afgewezen (andere 4xx)' },
     failed: { en: 'failed (other 5xx)', nl: 'mislukt (andere 5xx)' },
-    unanswered: { en: 'no response', nl: 'geen antwoord' },
+    no_response: { en: 'no response', nl: 'geen antwoord' },
   },
 } as const;
 
@@ -189,7 +189,7 @@ export const handshakePageTexts = {
     lookupms: { en: 'DNS', nl: 'DNS' },
     connectms: { en: 'connect', nl: 'verbinden' },
     tlsms: { en: 'TLS', nl: 'TLS' },
-    answerms: { en: 'response', nl: 'antwoord' },
+    responsems: { en: 'response', nl: 'antwoord' },
     totalms: { en: 'total', nl: 'totaal' },
   },
   verdict: { en: 'Verdict', nl: 'Oordeel' },

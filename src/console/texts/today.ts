@@ -86,7 +86,7 @@ export const todayTexts = {
   handshakeOutcomes: {
     granted: { en: 'Granted', nl: 'Toestemming' },
     refused: { en: 'Refused', nl: 'Geweigerd' },
-    no_answer: { en: 'No answer', nl: 'Geen antwoord' },
+    no_response: { en: 'No answer', nl: 'Geen antwoord' },
     not_asked: { en: 'Not asked', nl: 'Niet gevraagd' },
   },
   deliveries: { en: 'Deliveries that senders reported', nl: 'Leveringen die zijn gemeld' },

@@ -163,7 +163,7 @@ export function createGuardedClient(settings: GuardSettings = {}): GuardedClient
           const { connection, remoteAddress } = kept;
           progress.remoteAddress = remoteAddress;
           try {
-            const answer = await progress.during('answerMs', connection.exchange(request, signal));
+            const answer = await progress.during('responseMs', connection.exchange(request, signal));
             progress.isConnectionKept = connection.isOpen() && !isClosed;
             if (progress.isConnectionKept) keep(place, kept);
             else connection.close();

@@ -1,9 +1,9 @@
 import type { EventRequest } from '../../events/read-events.js';
 import type {
-  BatchAnswer,
+  BatchResult,
   Credential,
   CredentialOf,
-  MatchAnswer,
+  MatchResult,
   MatchedMessage,
 } from '../../matching/match/match-message.js';
 import type { MatchedPair } from '../../matching/replica/known-pairs.js';
@@ -63,12 +63,12 @@ export function createCredentials(
       bodySerializer: () => message.body,
       signal,
     });
-    const told = data as MatchAnswer | BatchAnswer;
+    const told = data as MatchResult | BatchResult;
     const events = 'events' in told ? told.events : [told];
     const sinks = events.flatMap((event) => event.sinks ?? []);
     const withheld = events.flatMap((event) => event.withheld ?? []);
     const asked: Known = new Map();
-    const note = ({ sink, subscriptions }: MatchAnswer['sinks'][number], one: Entry) => {
+    const note = ({ sink, subscriptions }: MatchResult['sinks'][number], one: Entry) => {
       const pair = `${origin} ${sink}`;
       asked.set(pair, (asked.get(pair) ?? new Map<string, Entry>()).set(subscriptions.join(), one));
     };

@@ -2,26 +2,26 @@ import { LinkedController, sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
 import { failuresOfProxy } from '../../outbound/failure.js';
 import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
-import type { MatchAnswer } from '../../matching/match/match-message.js';
+import type { MatchResult } from '../../matching/match/match-message.js';
 import type { GuardedClient, GuardedReply } from '../guard/index.js';
 import { credentialHeaderOf, deliveryOf } from './delivery.js';
 import type { Denied, Permission, Permit } from './leases.js';
 import type { OutcomeReport } from './outcomes.js';
 
-type MatchedSink = MatchAnswer['sinks'][number];
+type MatchedSink = MatchResult['sinks'][number];
 
 /** The result of delivering an event to one webhook. */
 export interface DeliveryResult {
   sink: string;
   /**
    * The kind of the last response, as in reports (`delivered`, `gone`, `throttled`, `unavailable`, `mediarefused`,
-   * `unauthorized`, `redirected`, `rejected`, `failed`, or `unanswered` without one). Or why nothing was sent: `denied`
+   * `unauthorized`, `redirected`, `rejected`, `failed`, or `no_response` without one). Or why nothing was sent: `denied`
    * (no consent, or a hold), `withheld` (the credential is missing or cannot be applied), `blocked` (the sink, or an
    * address that its name resolves to, is not allowed).
    */
   outcome: OutcomeKind | 'denied' | 'withheld' | 'blocked';
-  /** HTTP status of the last response. */
-  status?: number;
+  /** The HTTP status code of the last response. */
+  statusCode?: number;
   /** Why there is no response, as a code such as `connection_refused` or `proxy_unreachable`. */
   code?: string;
   /** The same as a sentence. */
@@ -43,7 +43,7 @@ export interface DeliverOptions {
 }
 
 /** The match of one event, or the parts of it that deliveries need. */
-export type DeliveredMatch = Pick<MatchAnswer, 'origin' | 'sinks' | 'withheld'>;
+export type DeliveredMatch = Pick<MatchResult, 'origin' | 'sinks' | 'withheld'>;
 
 export interface DeliverSettings {
   guarded: GuardedClient;
@@ -62,7 +62,7 @@ const backoff = { firstMs: 1_000, maxMs: 60_000 };
 /** An admin may end a hold at any time. */
 const longestLookMs = 1_000;
 /** A retry of any other outcome would give the same result. */
-const isTransient: ReadonlySet<string> = new Set(['throttled', 'unavailable', 'failed', 'unanswered']);
+const isTransient: ReadonlySet<string> = new Set(['throttled', 'unavailable', 'failed', 'no_response']);
 
 /** `Sender.deliver`. */
 export function createDeliver(settings: DeliverSettings) {
@@ -79,8 +79,8 @@ export function createDeliver(settings: DeliverSettings) {
       return reply;
     }
     if (reply.kind === 'blocked') permit.giveBack();
-    const status = reply.kind === 'answered' ? reply.status : 'error';
-    report({ origin, sink: to.sink, status, retryAfter: retryAfterOf(reply) });
+    const statusCode = reply.kind === 'answered' ? reply.status : undefined;
+    report({ origin, sink: to.sink, statusCode, retryAfter: retryAfterOf(reply) });
     return reply;
   }
 
@@ -114,7 +114,7 @@ export function createDeliver(settings: DeliverSettings) {
         return { sink, outcome: 'blocked', detail: reply.detail, attempts };
       }
       attempts += 1;
-      const outcome = kindOf(reply.kind === 'answered' ? reply.status : 'error');
+      const outcome = kindOf(reply.kind === 'answered' ? reply.status : undefined);
       // The webhook may not know the new credential yet.
       if (reply.kind === 'answered' && reply.status === 401 && previous && Date.parse(previous.until) > now()) {
         using = { ...to, sinkcredential: previous.sinkcredential };
@@ -124,7 +124,7 @@ export function createDeliver(settings: DeliverSettings) {
       if (!isTransient.has(outcome) || attempts >= maxAttempts) {
         const { helduntil } = permission(origin, sink);
         const what =
-          reply.kind === 'answered' ? { status: reply.status } : { code: reply.reason, detail: reply.detail };
+          reply.kind === 'answered' ? { statusCode: reply.status } : { code: reply.reason, detail: reply.detail };
         return { sink, outcome, ...what, ...(helduntil !== undefined && { helduntil }), attempts };
       }
       // `acquire` waits until the hold ends.

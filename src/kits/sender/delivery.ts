@@ -1,13 +1,13 @@
 import { isJson, parseMediaType } from '../../base/formats/media-type.js';
 import type { EventRequest } from '../../events/read-events.js';
-import type { MatchAnswer } from '../../matching/match/match-message.js';
+import type { MatchResult } from '../../matching/match/match-message.js';
 
 export interface DeliveryMessage {
   headers: Record<string, string>;
   body: string | Uint8Array<ArrayBuffer>;
 }
 
-type MatchedSink = MatchAnswer['sinks'][number];
+type MatchedSink = MatchResult['sinks'][number];
 
 /**
  * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode of the match

@@ -10,8 +10,8 @@ import {
   originFor,
   readMessage,
   textOfMatch,
-  type BatchAnswer,
-  type MatchAnswer,
+  type BatchResult,
+  type MatchResult,
 } from '../../matching/match/match-message.js';
 import { Replica, indexLoading } from '../../matching/replica/replica.js';
 import { sliceSteps, usualBudget, Work } from '../../matching/match/work.js';
@@ -32,7 +32,7 @@ export { RegistryError } from '../../base/errors.js';
 export { deliveryOf, type DeliveryMessage } from './delivery.js';
 export { AssentError } from '../client/assent-error.js';
 export type { Sender, SenderSettings, DeliveredMatch, DeliverOptions, DeliveryResult, GuardSettings };
-export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };
+export type { BatchResult, Denied, EventMessage, MatchResult, OutcomeReport, Permission, Permit };
 
 const closeTimeoutMs = 3_000;
 const maxWithheld = 10_000;
@@ -122,10 +122,10 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     return presentPermission(of, sink, { denial: 'held', grant: { ...grant, heldUntil: ownHold } });
   }
 
-  function hold({ origin: of, sink, status, retryAfter }: OutcomeReport): void {
+  function hold({ origin: of, sink, statusCode, retryAfter }: OutcomeReport): void {
     const named = retryAfter ? holdSecondsOf(retryAfter, undefined, new Date(now())) : undefined;
     // After a 410, the registry ends the grant or lets us go on (`goneafter`): a hold until the feed reports which.
-    const seconds = status === 410 ? firstHoldSeconds : status === 429 ? (named ?? firstHoldSeconds) : named;
+    const seconds = statusCode === 410 ? firstHoldSeconds : statusCode === 429 ? (named ?? firstHoldSeconds) : named;
     if (seconds === undefined) return;
     for (const pair of holds.keys()) if (heldUntil(pair) <= now()) holds.delete(pair);
     const pair = `${of} ${sink}`;
@@ -139,7 +139,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
 
   function report(outcome: OutcomeReport): void {
     outcomes.report(outcome);
-    if ([410, 429, 503].includes(Number(outcome.status))) hold({ ...outcome, origin: outcome.origin.toLowerCase() });
+    if ([410, 429, 503].includes(Number(outcome.statusCode)))
+      hold({ ...outcome, origin: outcome.origin.toLowerCase() });
   }
 
   const guarded = createGuardedClient(settings.guard);
@@ -182,7 +183,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const revision = sync.checkpoint()?.revision ?? '';
       const matched = readMessage(of, messageOf(event));
       matchEvents(replica, of, matched, new Work(matchSteps), revision);
-      return JSON.parse(textOfMatch(revision, of, matched)) as MatchAnswer & BatchAnswer;
+      return JSON.parse(textOfMatch(revision, of, matched)) as MatchResult & BatchResult;
     },
     async matchWithCredentials(event: object, { origin: name = settings.origin } = {}) {
       const of = originFor(known(), ownTenant, name);
@@ -198,8 +199,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       }
       const revision = position();
       const complete = await credentials.of(of.name, revision, matched, message);
-      return JSON.parse(textOfMatch(revision, of, complete.matched, complete.credentialOf)) as MatchAnswer &
-        BatchAnswer;
+      return JSON.parse(textOfMatch(revision, of, complete.matched, complete.credentialOf)) as MatchResult &
+        BatchResult;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     deliver,

@@ -8,8 +8,8 @@ import type { Client } from '../client/create-client.js';
 export interface OutcomeReport {
   origin: string;
   sink: string;
-  /** HTTP status, or `error` if there was no response. */
-  status: number | 'error';
+  /** The HTTP status code; undefined if there was no response. */
+  statusCode: number | undefined;
   /** The `Retry-After` header as received; it counts with 429 and 503. */
   retryAfter?: string | null | undefined;
 }
@@ -38,7 +38,7 @@ const maxCount = 1_000_000;
 interface Kept {
   origin: string;
   sink: string;
-  status: number | 'error';
+  statuscode?: number;
   /** RFC 3339. */
   at: string;
   retryafter?: string;
@@ -99,19 +99,20 @@ export function createOutcomes(
   }
 
   return {
-    report({ origin, sink, status, retryAfter }) {
+    report({ origin, sink, statusCode, retryAfter }) {
       const pair = `${origin} ${sink}`;
       const at = new Date(now()).toISOString();
       // A longer value is not a time, and the registry would reject the report.
       const retryafter = typeof retryAfter === 'string' ? retryAfter.slice(0, maxRetryAfterLength) : undefined;
       const last = lastOf.get(pair);
-      const isAlike = last?.status === status && last.retryafter === retryafter;
+      const isAlike = last !== undefined && last.statuscode === statusCode && last.retryafter === retryafter;
       if (isAlike && last.count < maxCount) {
         Object.assign(last, { at, count: last.count + 1 });
         return;
       }
       if (kept.length >= maxKept) forgetOldest();
-      const next: Kept = { origin, sink, status, at, count: 1 };
+      const next: Kept = { origin, sink, at, count: 1 };
+      if (statusCode !== undefined) next.statuscode = statusCode;
       if (retryafter !== undefined) next.retryafter = retryafter;
       lastOf.set(pair, next);
       kept.push(next);

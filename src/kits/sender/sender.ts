@@ -1,4 +1,4 @@
-import type { BatchAnswer, MatchAnswer } from '../../matching/match/match-message.js';
+import type { BatchResult, MatchResult } from '../../matching/match/match-message.js';
 import type { GuardSettings } from '../guard/index.js';
 import type { DeliveredMatch, DeliverOptions, DeliveryResult } from './deliver.js';
 import type { EventMessage } from './delivery.js';
@@ -29,17 +29,17 @@ export interface Sender {
    * most expensive filters; nothing was matched then, so send fewer events at once. Blocks until everything is matched;
    * `matchWithCredentials` yields to the event loop.
    */
-  match(event: readonly object[], of?: { origin?: string | undefined }): BatchAnswer;
-  match(event: EventMessage, of?: { origin?: string | undefined }): MatchAnswer | BatchAnswer;
-  match(event: object, of?: { origin?: string | undefined }): MatchAnswer;
+  match(event: readonly object[], of?: { origin?: string | undefined }): BatchResult;
+  match(event: EventMessage, of?: { origin?: string | undefined }): MatchResult | BatchResult;
+  match(event: object, of?: { origin?: string | undefined }): MatchResult;
   /**
    * The same with the sink credentials, which need a token with `assent:credentials`. Credentials are neither in the
    * replica nor on disk: the sender fetches unknown ones from the registry, and rejects if it is unreachable. Sinks whose
    * credential the registry cannot decrypt are in `withheld`.
    */
-  matchWithCredentials(event: readonly object[], of?: { origin?: string | undefined }): Promise<BatchAnswer>;
-  matchWithCredentials(event: EventMessage, of?: { origin?: string | undefined }): Promise<MatchAnswer | BatchAnswer>;
-  matchWithCredentials(event: object, of?: { origin?: string | undefined }): Promise<MatchAnswer>;
+  matchWithCredentials(event: readonly object[], of?: { origin?: string | undefined }): Promise<BatchResult>;
+  matchWithCredentials(event: EventMessage, of?: { origin?: string | undefined }): Promise<MatchResult | BatchResult>;
+  matchWithCredentials(event: object, of?: { origin?: string | undefined }): Promise<MatchResult>;
   /**
    * Resolves with a permit when one request may be sent to the sink: send it immediately. Resolves with the denial as
    * soon as nothing may be sent. Rejects with the signal's reason, when the sender is closed, with AssentError if the

@@ -15,9 +15,9 @@ import type { Work } from './work.js';
 
 type MatchedSink = components['schemas']['MatchedSink'];
 type Explanation = components['schemas']['Explanation'];
-type Member = keyof MatchedSink | keyof components['schemas']['MatchAnswer'] | 'faults';
-export type MatchAnswer = components['schemas']['MatchAnswer'];
-export type BatchAnswer = components['schemas']['BatchAnswer'];
+type Member = keyof MatchedSink | keyof components['schemas']['MatchResult'] | 'faults';
+export type MatchResult = components['schemas']['MatchResult'];
+export type BatchResult = components['schemas']['BatchResult'];
 
 /** The result of one event of a message. */
 export interface EventResult extends Breaches {
@@ -123,7 +123,7 @@ export function matchEvents(
 // The response is assembled as text: building objects just for JSON.stringify would cost more than the matching.
 
 /**
- * The response body of `POST /v1/match`: a MatchAnswer, or a BatchAnswer for a batch. `revision` is used if no event of
+ * The response body of `POST /v1/match`: a MatchResult, or a BatchResult for a batch. `revision` is used if no event of
  * the message was matched.
  */
 export function textOfMatch(

@@ -77,11 +77,11 @@ export function addressOf(row: Prisma.Sql): Prisma.Sql {
 /** The same when it was last asked, whatever it answered. A webhook without a connection for so long has no address. */
 export function askedAddressOf(row: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`coalesce((
-    select a.remoteaddress from (
+    select a.address from (
       select past.id from handshake past
       where past.origin = ${row}.origin and past.sink = ${row}.sink and past.tenant = ${row}.tenant order by past.id desc limit 20
     ) p join attempt a on a.handshake = p.id
-    where a.remoteaddress is not null order by p.id desc, a.number desc limit 1), ${addressOf(row)})`;
+    where a.address is not null order by p.id desc, a.number desc limit 1), ${addressOf(row)})`;
 }
 
 /** Whether a block stops the pair of a row, whose alias is given: a handshake, a grant or a subscription. */

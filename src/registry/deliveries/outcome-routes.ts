@@ -88,9 +88,9 @@ function withoutGrant(index: number): Fault {
 }
 
 function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warnings: Fault[] } {
-  const { sink, status, count = 1 } = entry;
+  const { sink, statuscode, count = 1 } = entry;
   const at = entry.at === undefined ? undefined : timeOf(entry.at);
-  const asks = (status === 429 || status === 503) && entry.retryafter !== undefined;
+  const asks = (statuscode === 429 || statuscode === 503) && entry.retryafter !== undefined;
   const holdSeconds = asks ? holdSecondsOf(String(entry.retryafter), at, now) : undefined;
   const detail = 'The value is neither a number of seconds nor an HTTP date, so Assent ignores it.';
   const isMalformed = asks && holdSeconds === undefined;
@@ -99,8 +99,8 @@ function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warni
       index,
       origin: entry.origin.toLowerCase(),
       sink,
-      status,
-      kind: kindOf(status),
+      statusCode: statuscode,
+      kind: kindOf(statuscode),
       count,
       at,
       ageSeconds: ageOf(at, now),

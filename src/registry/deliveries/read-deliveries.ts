@@ -24,8 +24,8 @@ export function createDeliveryReader({ client }: Pick<Database, 'client'>): Deli
           and state = 'live' and helduntil > now()`;
       const hold = held === undefined ? {} : { helduntil: held.helduntil.toISOString() };
       if (row === null) return { origin, sink, counts: {}, failures: 0, ...hold };
-      const lastKind = row.lastkind as OutcomeKind;
-      const { title, advice } = outcomes[lastKind];
+      const lastOutcome = row.lastoutcome as OutcomeKind;
+      const { title, advice } = outcomes[lastOutcome];
       return {
         origin,
         sink,
@@ -33,9 +33,9 @@ export function createDeliveryReader({ client }: Pick<Database, 'client'>): Deli
         failures: Number(row.failures),
         ...(row.failingsince === null ? {} : { failingsince: row.failingsince.toISOString() }),
         ...(row.deliveredat === null ? {} : { deliveredat: row.deliveredat.toISOString() }),
-        lastkind: lastKind,
+        lastoutcome: lastOutcome,
         lastat: row.lastat.toISOString(),
-        ...(isAdmin && row.laststatus !== null ? { laststatus: row.laststatus } : {}),
+        ...(isAdmin && row.laststatuscode !== null ? { laststatuscode: row.laststatuscode } : {}),
         ...hold,
         message: title[language],
         advice: advice && advice[language],

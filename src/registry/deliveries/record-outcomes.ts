@@ -81,27 +81,27 @@ async function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]
     update delivery d set gonecount = 0, gonesince = null
     from overtaken o where d.origin = o.origin and d.sink = o.sink`;
   const columns = reports.flatMap((report, place) => {
-    const { counts, lastKind, lastStatus, succeeded, failures, gone, goneAt, origin, sink } = report;
+    const { counts, lastOutcome, lastStatusCode, succeeded, failures, gone, goneAt, origin, sink } = report;
     const consent = consents.get(keyOfPair(report));
     if (consent === undefined) return [];
     const gonecount = goneAt !== undefined && goneAt < consent.grantedat ? 0 : gone;
-    const last = { lastkind: lastKind, laststatus: lastStatus };
+    const last = { lastoutcome: lastOutcome, laststatuscode: lastStatusCode };
     return [{ place, origin, sink, succeeded, failures, gonecount, ...last, ...counts }];
   });
   if (columns.length === 0) return [];
   return sql.$queryRaw<Counted[]>`
     insert into delivery as present (origin, sink, tenant, delivered, gone, throttled, unavailable, mediarefused,
-      unauthorized, redirected, rejected, failed, unanswered, failures, failingsince, gonecount, gonesince, lastkind,
-      laststatus, lastat, deliveredat)
+      unauthorized, redirected, rejected, failed, no_response, failures, failingsince, gonecount, gonesince, lastoutcome,
+      laststatuscode, lastat, deliveredat)
     select origin, sink, ${tenant}, coalesce(delivered, 0), coalesce(gone, 0), coalesce(throttled, 0),
       coalesce(unavailable, 0), coalesce(mediarefused, 0), coalesce(unauthorized, 0), coalesce(redirected, 0),
-      coalesce(rejected, 0), coalesce(failed, 0), coalesce(unanswered, 0), failures,
-      case when failures > 0 then now() end, gonecount, case when gonecount > 0 then now() end, lastkind, laststatus,
+      coalesce(rejected, 0), coalesce(failed, 0), coalesce(no_response, 0), failures,
+      case when failures > 0 then now() end, gonecount, case when gonecount > 0 then now() end, lastoutcome, laststatuscode,
       now(), case when succeeded then now() end
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as r (place int, origin text, sink text,
-      succeeded boolean, failures bigint, gonecount bigint, lastkind text, laststatus int, delivered bigint, gone bigint,
+      succeeded boolean, failures bigint, gonecount bigint, lastoutcome text, laststatuscode int, delivered bigint, gone bigint,
       throttled bigint, unavailable bigint, mediarefused bigint, unauthorized bigint, redirected bigint,
-      rejected bigint, failed bigint, unanswered bigint)
+      rejected bigint, failed bigint, no_response bigint)
     order by place
     on conflict (origin, sink) do update set
       delivered = present.delivered + excluded.delivered, gone = present.gone + excluded.gone,
@@ -109,7 +109,7 @@ async function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]
       mediarefused = present.mediarefused + excluded.mediarefused,
       unauthorized = present.unauthorized + excluded.unauthorized,
       redirected = present.redirected + excluded.redirected, rejected = present.rejected + excluded.rejected,
-      failed = present.failed + excluded.failed, unanswered = present.unanswered + excluded.unanswered,
+      failed = present.failed + excluded.failed, no_response = present.no_response + excluded.no_response,
       failures = excluded.failures + case when excluded.deliveredat is null then present.failures else 0 end,
       failingsince = case when excluded.deliveredat is null then coalesce(present.failingsince, excluded.failingsince)
         else excluded.failingsince end,
@@ -117,7 +117,7 @@ async function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]
       gonesince = case when excluded.deliveredat is null then coalesce(present.gonesince, excluded.gonesince)
         else excluded.gonesince end,
       holds = case when excluded.deliveredat is null then present.holds else 0 end,
-      lastkind = excluded.lastkind, laststatus = excluded.laststatus, lastat = excluded.lastat,
+      lastoutcome = excluded.lastoutcome, laststatuscode = excluded.laststatuscode, lastat = excluded.lastat,
       deliveredat = coalesce(excluded.deliveredat, present.deliveredat)
     returning origin, sink, gonecount, gonesince, holds`;
 }

@@ -60,8 +60,8 @@ export async function putGrants(
   // A query of its own: Citus cannot insert a join of rows and values.
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
     with asked as materialized (
-      select distinct on (a.handshake) a.handshake, a.remoteaddress from attempt a
-      where a.handshake = any (${handshakes}::uuid[]) and a.remoteaddress is not null order by a.handshake, a.number desc
+      select distinct on (a.handshake) a.handshake, a.address from attempt a
+      where a.handshake = any (${handshakes}::uuid[]) and a.address is not null order by a.handshake, a.number desc
     )
     insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
       warnings, handshake, reference, recordedby, recordedbyperson, grantedat, expiresat, renewat, noteat, address)
@@ -69,7 +69,7 @@ export async function putGrants(
       reference, recordedby, recordedbyperson, now(), over, now() + make_interval(secs => renewafter),
       over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int)), address
     from (
-      select c.*, coalesce(asked.remoteaddress, knownaddress) as address, greatest(until, now() + make_interval(secs => grantseconds)) as over
+      select c.*, coalesce(asked.address, knownaddress) as address, greatest(until, now() + make_interval(secs => grantseconds)) as over
       from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
       basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
         reference text, recordedby text, recordedbyperson jsonb, until timestamptz, grantseconds int, renewafter int, knownaddress text)

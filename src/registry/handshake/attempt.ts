@@ -46,9 +46,9 @@ export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgemen
     verdict: judgement.verdict,
     cause: causeOf(judgement) ?? null,
     warnings: judgement.kind === 'granted' ? judgement.warnings : [],
-    status: reply.kind === 'answered' ? reply.status : null,
-    answerheaders: reply.kind === 'answered' ? withoutKey(offeredKey(attempt), told).map((line) => clip(line)) : null,
-    remoteaddress: addressIn(reply) ?? null,
+    statuscode: reply.kind === 'answered' ? reply.status : null,
+    responseheaders: reply.kind === 'answered' ? withoutKey(offeredKey(attempt), told).map((line) => clip(line)) : null,
+    address: addressIn(reply) ?? null,
     timing: reply.timing,
   };
 }

@@ -54,16 +54,16 @@ function presentAttempt(
   isAdmin: boolean,
   language: Language,
 ): Presented['attempts'][number] {
-  const { answerHeaders, verdict, cause } = attempt;
-  const visible = answerHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
+  const { responseHeaders, verdict, cause } = attempt;
+  const visible = responseHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
   return {
     number: attempt.number,
     startedat: attempt.startedAt.toISOString(),
     finishedat: attempt.finishedAt?.toISOString(),
     request: attempt.requestHeaders.map(headerOf),
-    answer: visible?.map(headerOf),
-    ...(isAdmin && attempt.status !== undefined ? { status: attempt.status } : {}),
-    ...(isAdmin && attempt.remoteAddress !== undefined ? { remoteaddress: attempt.remoteAddress } : {}),
+    response: visible?.map(headerOf),
+    ...(isAdmin && attempt.statusCode !== undefined ? { statuscode: attempt.statusCode } : {}),
+    ...(isAdmin && attempt.address !== undefined ? { address: attempt.address } : {}),
     ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),
     ...(verdict === undefined
       ? {}
@@ -74,8 +74,8 @@ function presentAttempt(
 }
 
 /** Members of the API are in lower case. */
-function timingOf({ lookupMs, connectMs, tlsMs, answerMs, totalMs = 0 }: Record<string, number>) {
-  const stages = { lookupms: lookupMs, connectms: connectMs, tlsms: tlsMs, answerms: answerMs };
+function timingOf({ lookupMs, connectMs, tlsMs, responseMs, totalMs = 0 }: Record<string, number>) {
+  const stages = { lookupms: lookupMs, connectms: connectMs, tlsms: tlsMs, responsems: responseMs };
   const done = Object.fromEntries(Object.entries(stages).filter(([, ms]) => ms !== undefined));
   return { ...done, totalms: totalMs };
 }
@@ -93,9 +93,9 @@ function sentences(
   language: Language,
 ) {
   const facts = {
-    ...observed(asked, attempt?.answerHeaders),
+    ...observed(asked, attempt?.responseHeaders),
     callbackOffered,
-    ...(isAdmin && attempt?.status !== undefined ? { status: attempt.status } : {}),
+    ...(isAdmin && attempt?.statusCode !== undefined ? { status: attempt.statusCode } : {}),
   };
   const shown = isAdmin ? verdict : publicVerdict(verdict);
   return { verdict: shown, ...explain(shown, facts, language) };

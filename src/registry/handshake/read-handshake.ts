@@ -24,7 +24,7 @@ interface Owner {
   tenant: string;
   origin: string;
   sink: string;
-  suspended: object | undefined;
+  suspension: object | undefined;
 }
 
 interface HandshakeReader {
@@ -86,7 +86,7 @@ export function createHandshakeReader(
         include,
       });
       return pageOf(
-        (await withHolds(rows)).map((row) => handshakeOf(row, owner.suspended !== undefined, claimMs, now())),
+        (await withHolds(rows)).map((row) => handshakeOf(row, owner.suspension !== undefined, claimMs, now())),
         limit,
         (handshake) => handshake.id,
       );
@@ -96,7 +96,7 @@ export function createHandshakeReader(
       const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
       if (row === null) throw new RegistryError('handshake_not_found', handshakeTexts.notFound);
       const [shown = row] = await withHolds([row]);
-      return handshakeOf(shown, owner.suspended !== undefined, claimMs, now());
+      return handshakeOf(shown, owner.suspension !== undefined, claimMs, now());
     },
   };
 }
@@ -147,9 +147,9 @@ function attemptOf(row: AttemptRow, claimMs: number, now: number): Attempt {
     startedAt: row.startedat,
     finishedAt: isInterrupted ? overAt : (row.finishedat ?? undefined),
     requestHeaders: row.requestheaders as HeaderLine[],
-    answerHeaders: (row.answerheaders ?? undefined) as HeaderLine[] | undefined,
-    status: row.status ?? undefined,
-    remoteAddress: row.remoteaddress ?? undefined,
+    responseHeaders: (row.responseheaders ?? undefined) as HeaderLine[] | undefined,
+    statusCode: row.statuscode ?? undefined,
+    address: row.address ?? undefined,
     timing: (row.timing ?? undefined) as Record<string, number> | undefined,
     verdict: isInterrupted ? 'interrupted' : ((row.verdict ?? undefined) as Verdict | undefined),
     cause: row.cause ?? undefined,

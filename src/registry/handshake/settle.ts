@@ -216,11 +216,11 @@ async function judgedWith(
 
 /** The handshakes that a block stops, although they were sent. A network is compared with the address that responded. */
 async function readBlocked(sql: Sql, judged: readonly JudgedReply[]): Promise<Set<string>> {
-  const asked = judged.map(({ claim, reply }) => ({ handshake: claim.id, remoteaddress: addressIn(reply) }));
+  const asked = judged.map(({ claim, reply }) => ({ handshake: claim.id, address: addressIn(reply) }));
   const row = Prisma.sql`h`;
   const rows = await sql.$queryRaw<Array<{ id: string }>>`
     select h.id from ${recordset('attempt', asked)} r join handshake h on h.id = r.handshake
-    where ${isBlockedHandshake(row, Prisma.sql`coalesce(r.remoteaddress, ${addressOf(row)})`)}`;
+    where ${isBlockedHandshake(row, Prisma.sql`coalesce(r.address, ${addressOf(row)})`)}`;
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -31,7 +31,7 @@ interface MatchEventSettings {
 }
 
 type MatchCall = OperationRequest<'matchEvent'>;
-type MatchEventAnswer = OperationResponse<'matchEvent'>;
+type MatchEventResponse = OperationResponse<'matchEvent'>;
 
 const longestWaitMs = 5_000;
 
@@ -43,7 +43,7 @@ const longestWaitMs = 5_000;
 export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEvent'> {
   const { follower, turns } = settings;
 
-  function inTurn(call: MatchCall): MatchEventAnswer | Promise<MatchEventAnswer> {
+  function inTurn(call: MatchCall): MatchEventResponse | Promise<MatchEventResponse> {
     const { tenant } = call.principal;
     return turns.isFree(tenant)
       ? answer(settings, call)
@@ -67,7 +67,7 @@ export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEv
   };
 }
 
-function answer(settings: MatchEventSettings, call: MatchCall): MatchEventAnswer | Promise<MatchEventAnswer> {
+function answer(settings: MatchEventSettings, call: MatchCall): MatchEventResponse | Promise<MatchEventResponse> {
   const { principal, query } = call;
   const { turns } = settings;
   const { replica, origin } = known(settings, call);
@@ -111,11 +111,11 @@ function complete(
   call: MatchCall,
   origin: KnownOrigin,
   matched: MatchedMessage,
-): MatchEventAnswer | Promise<MatchEventAnswer> {
+): MatchEventResponse | Promise<MatchEventResponse> {
   const { results } = matched;
   // Read before waiting, because the log continues meanwhile.
   const revision = String(settings.follower.position());
-  const write = (credentialOf?: CredentialOf): MatchEventAnswer => ({
+  const write = (credentialOf?: CredentialOf): MatchEventResponse => ({
     status: 200,
     headers: ageHeader(settings.age()),
     json: textOfMatch(revision, origin, matched, credentialOf),

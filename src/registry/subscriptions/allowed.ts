@@ -187,14 +187,14 @@ export function ruleRoutes({ database: { sql } }: Context): Handlers<'checkSubsc
           }
           const found = judge({ name: origin.name, subscriptionRules }, row);
           if (found === undefined) continue;
-          counts[found.verdict] += 1;
+          counts[found.result] += 1;
           if (listed.length === max.listed) continue;
-          const { verdict, faults } = found;
-          listed.push({ id: row.id, subscriber: row.subscriber, verdict, faults: faultsIn(faults, language) });
+          const { result, faults } = found;
+          listed.push({ id: row.id, subscriber: row.subscriber, result, faults: faultsIn(faults, language) });
         }
         counts.examined += rows.length;
       } while (rows.length === atOnce && counts.examined < max.examined);
-      return { status: 200, body: { ...counts, complete: rows.length < atOnce, subscriptions: listed } };
+      return { status: 200, body: { ...counts, complete: rows.length < atOnce, results: listed } };
     },
   };
 }
@@ -220,7 +220,7 @@ function readSome(sql: Sql, tenant: string, origin: string, after: string | unde
 function judge(
   origin: { name: string; subscriptionRules: SubscriptionRule[] | undefined },
   { subscriber, source, types, subject, filters }: Row,
-): { verdict: 'refused' | 'undecided'; faults: readonly Fault[] } | undefined {
+): { result: 'refused' | 'undecided'; faults: readonly Fault[] } | undefined {
   const wishes: RequestedEvents = {
     source: source ?? undefined,
     types,
@@ -231,5 +231,5 @@ function judge(
   if (refused === undefined) return undefined;
   const withAnyClaims = origin.subscriptionRules?.map(({ claims: _, ...rule }) => rule);
   const mayFit = refuseUnallowed({ ...origin, subscriptionRules: withAnyClaims }, { subscriber }, wishes) === undefined;
-  return { verdict: mayFit ? 'undecided' : 'refused', faults: refused.faults };
+  return { result: mayFit ? 'undecided' : 'refused', faults: refused.faults };
 }

@@ -46,7 +46,7 @@ export interface Subscription extends Definition, SubscriptionStatus {
   generation: number;
   version: number;
   /** Without a reason if it was registered as suspended. */
-  suspended: { at: Date; by: SuspendedBy; person?: Person | undefined; reason: string | undefined } | undefined;
+  suspension: { at: Date; by: SuspendedBy; person?: Person | undefined; reason: string | undefined } | undefined;
   /** What stops it, whatever else its state is. */
   block: { kind: BlockKind; value: string; reason: string; endsAt: Date | undefined } | undefined;
   /** Its end has passed. */
@@ -152,8 +152,8 @@ function withoutTimeOfSetting({ credentialtype, endsat, fingerprint, previous }:
 
 /** Who suspended it, and why. */
 export function changedSuspension(before: Suspension | undefined, after: Suspension | undefined): Changed | undefined {
-  const membersOf = (of: Suspension | undefined) => ({ suspended: of && { by: of.by, reason: of.reason } });
+  const membersOf = (of: Suspension | undefined) => ({ suspension: of && { by: of.by, reason: of.reason } });
   return changedMembers(membersOf(before), membersOf(after));
 }
 
-type Suspension = Pick<NonNullable<Subscription['suspended']>, 'by' | 'reason'>;
+type Suspension = Pick<NonNullable<Subscription['suspension']>, 'by' | 'reason'>;

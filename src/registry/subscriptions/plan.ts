@@ -39,7 +39,7 @@ export function planOf(present: Subscription, requested: Replacement, now: Date)
   const isOtherRate = definition.requestedRate !== present.requestedRate;
   const staysEnded = present.isEnded && definition.expiresAt?.getTime() === present.expiresAt?.getTime();
   const isExtended = present.isEnded && !staysEnded;
-  const isQuiet = present.suspended !== undefined || staysEnded;
+  const isQuiet = present.suspension !== undefined || staysEnded;
   const asked = isOtherPair ? 'other pair' : isOtherRate ? 'other rate' : isExtended ? 'unless covered' : 'none';
   const generation = present.generation + (isOtherPair ? 1 : 0);
   const { columns, overlaps, credential } = rotationOf(present, requested, now);

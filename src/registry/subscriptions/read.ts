@@ -317,7 +317,7 @@ type Row = SubscriptionRow & {
   verdict: Verdict | null;
   dueat: Date | null;
   waitinguntil: Date | null;
-  answerheaders: HeaderLine[] | null;
+  responseheaders: HeaderLine[] | null;
   callbackoffered: boolean | null;
   rejectedcallback: RejectedCallback | null;
   block: { kind: BlockKind; value: string; reason: string; endsat: string | null } | null;
@@ -343,7 +343,7 @@ function subscriptionOf({ scopes }: Principal, row: Row): Subscription {
     credential: credentialOf(row),
     generation: row.generation,
     version: row.version,
-    suspended:
+    suspension:
       row.suspendedat === null
         ? undefined
         : {
@@ -385,7 +385,7 @@ function statusOf(row: Row): SubscriptionStatus {
             verdict: row.verdict === null ? undefined : publicVerdict(row.verdict),
             dueAt: row.dueat ?? undefined,
             waitingUntil: row.waitinguntil ?? undefined,
-            answer: row.answerheaders ?? undefined,
+            answer: row.responseheaders ?? undefined,
             callbackOffered: row.callbackoffered ?? false,
             rejectedCallback: row.rejectedcallback ?? undefined,
           },

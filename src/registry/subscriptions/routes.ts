@@ -242,7 +242,7 @@ type Presented = components['schemas']['Subscription'];
 
 /** The members of the draft first, then our additions. Members without a value are left out. */
 export function membersOf(subscription: Subscription, language: Language): Presented {
-  const { credential, suspended } = subscription;
+  const { credential, suspension } = subscription;
   const { price, ...members } = definitionMembers.present(subscription);
   return {
     id: subscription.id,
@@ -253,13 +253,14 @@ export function membersOf(subscription: Subscription, language: Language): Prese
     statusdetails: statusDetails(subscription, language),
     subscriber: subscription.subscriber,
     ...(price === 0 ? {} : { price }),
-    suspended: suspended && suspensionOf(suspended, language),
+    suspended: suspension !== undefined,
+    suspension: suspension && suspensionOf(suspension, language),
     createdat: subscription.createdAt.toISOString(),
     updatedat: subscription.updatedAt.toISOString(),
   };
 }
 
-function suspensionOf({ at, by, person, reason }: NonNullable<Subscription['suspended']>, language: Language) {
+function suspensionOf({ at, by, person, reason }: NonNullable<Subscription['suspension']>, language: Language) {
   return { at: at.toISOString(), by, ...(person && { person }), reason: reason ?? statusTexts.draftReason[language] };
 }
 

@@ -31,7 +31,7 @@ export function statusDetails(subscription: Subscription, language: Language): S
 /** What the status and the handshake add to the row of the reason. */
 function detailsOf(subscription: Subscription, language: Language): Partial<StatusDetails> {
   const say = (text: Text) => text[language];
-  const { status, reason, handshake, suspended, block } = subscription;
+  const { status, reason, handshake, suspension, block } = subscription;
   if (reason === 'ended') return { next: say(statusNextTexts.untilExtended) };
   if (status === 'blocked' && block) {
     const { kind, value, reason: why, endsAt } = block;
@@ -41,8 +41,8 @@ function detailsOf(subscription: Subscription, language: Language): Partial<Stat
       ...(endsAt && { nextat: endsAt.toISOString() }),
     };
   }
-  if (status === 'suspended' && suspended) {
-    const { by, reason: why } = suspended;
+  if (status === 'suspended' && suspension) {
+    const { by, reason: why } = suspension;
     return {
       message: say(why === undefined ? statusTexts.draft : statusTexts.suspendedBy[by](why)),
       next: say(statusNextTexts.untilResumed),
@@ -75,7 +75,7 @@ function detailsOfGrant(subscription: Subscription, language: Language): Partial
     message: `${statusReasons[reason].title[language]} ${statusTexts.maySend(origin, grant.allowedRate)[language]}`,
     ...nextOfGrant(subscription, renewal !== undefined, language),
     allowedrate: grant.allowedRate,
-    expiresat: grant.expiresAt.toISOString(),
+    grantexpiresat: grant.expiresAt.toISOString(),
     ...(renewal && { renewal }),
     ...(grant.warnings.length > 0 && { warnings: grant.warnings.map((code) => warningOf(code, language)) }),
   };
@@ -107,7 +107,7 @@ function renewalOf(subscription: Subscription, language: Language): StatusDetail
   if (state !== 'due' && state !== 'asking' && state !== 'unreachable') return undefined;
   const facts = { ...observed(subscription, answer), callbackOffered: handshake.callbackOffered };
   return {
-    outcome: 'no_answer',
+    outcome: 'no_response',
     verdict,
     ...explain(verdict, facts, language),
     secondsleft: grant.secondsLeft,

@@ -143,9 +143,9 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
               else ${storedPerson(actor)}::jsonb end,
             suspendedby = case when suspendedby = 'admin' then suspendedby else ${by} end
           where id = ${id}::uuid`;
-        const { suspended } = present;
-        const stays = suspended?.by === 'admin' && by !== 'admin';
-        const changed = changedSuspension(suspended, stays ? suspended : { by, reason });
+        const { suspension } = present;
+        const stays = suspension?.by === 'admin' && by !== 'admin';
+        const changed = changedSuspension(suspension, stays ? suspension : { by, reason });
         record(tx, actor, 'subscription.suspended', present, { reason, changed });
         return { handshake: undefined, replayed: false };
       }),
@@ -156,8 +156,8 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const present = await lockSubscription(sql, principal, id);
         if ((await claimKey(sql, request, id)) !== undefined) return { handshake: undefined, replayed: true };
         check(present);
-        if (present.suspended === undefined) return { handshake: undefined, replayed: false };
-        if (present.suspended.by === 'admin' && !principal.scopes.has('assent:admin')) {
+        if (present.suspension === undefined) return { handshake: undefined, replayed: false };
+        if (present.suspension.by === 'admin' && !principal.scopes.has('assent:admin')) {
           throw new RegistryError('suspended_by_admin', subscriptionTexts.suspendedByAdmin);
         }
         const origin = await findOrigin(sql, present.tenant, present.origin);
@@ -174,7 +174,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const question = { id, generation: present.generation, definition: present, origin };
         const isAsked = !present.isEnded && !(await isCovered(sql, question));
         const handshake = isAsked ? await askForRate(sql, actor, question, 'request') : undefined;
-        const changed = changedSuspension(present.suspended, undefined);
+        const changed = changedSuspension(present.suspension, undefined);
         record(tx, actor, 'subscription.resumed', present, { reason, changed });
         return { handshake, replayed: false };
       }),

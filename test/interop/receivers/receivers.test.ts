@@ -168,11 +168,17 @@ function rowsUnder(heading: string): Row[] {
 }
 
 /** The status and what explains it: of CORS only that it is there, and methods in order, which they differ in. */
-function answerOf({ status, answer }: { status: number; answer: Array<{ name: string; value: string }> }): string {
-  const told = answer.flatMap(({ name, value }) => {
+function answerOf({
+  statuscode,
+  response,
+}: {
+  statuscode: number;
+  response: Array<{ name: string; value: string }>;
+}): string {
+  const told = response.flatMap(({ name, value }) => {
     if (/^access-control-/i.test(name)) return ['`Access-Control-*`'];
     if (/^allow$/i.test(name)) return [`\`Allow: ${value.split(/, */).sort().join(', ')}\``];
     return /^webhook-/i.test(name) ? [`\`${name}: ${value}\``] : [];
   });
-  return [String(status), ...new Set(told)].join(', ');
+  return [String(statuscode), ...new Set(told)].join(', ');
 }

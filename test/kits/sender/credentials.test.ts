@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
-import type { BatchAnswer, MatchAnswer, Sender } from '../../../src/kits/sender/index.js';
+import type { BatchResult, MatchResult, Sender } from '../../../src/kits/sender/index.js';
 import { createCredentialVault } from '../../../src/registry/subscriptions/credential-vault.js';
 import { createClock } from '../../support/clock.js';
 import type { Registry } from '../../support/registry.js';
@@ -51,9 +51,9 @@ async function newWebhook(type: string, secret: string): Promise<string> {
 
 test('a match returns the credentials of its sinks in the form of the message: one event, a batch or a request', async () => {
   await newWebhook('com.example.a', 'secret-a');
-  const one: MatchAnswer = await trusted.matchWithCredentials(eventOf('com.example.a'));
+  const one: MatchResult = await trusted.matchWithCredentials(eventOf('com.example.a'));
   expect(one.sinks).toMatchObject([{ sinkcredential: plain('secret-a') }]);
-  const both: BatchAnswer = await trusted.matchWithCredentials([eventOf('com.example.a'), eventOf('com.example.x')]);
+  const both: BatchResult = await trusted.matchWithCredentials([eventOf('com.example.a'), eventOf('com.example.x')]);
   expect(both.events).toMatchObject([{ sinks: [{ sinkcredential: plain('secret-a') }] }, { sinks: [] }]);
   const headers = { 'content-type': 'application/cloudevents+json' };
   const message = { headers, body: JSON.stringify(eventOf('com.example.a')) };

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
-import type { MatchAnswer, Sender } from '../../../src/kits/sender/index.js';
+import type { MatchResult, Sender } from '../../../src/kits/sender/index.js';
 import { startEgressProxy } from '../../support/egress-proxy.js';
 import { startHostileServer } from '../../support/hostile-server.js';
 import type { Registry } from '../../support/registry.js';
@@ -67,7 +67,7 @@ test('a delivery has the content mode, the headers and the credential of the mat
   const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'a-secret' };
   const { id, sink, posted, event } = await newWebhook('com.example.whole', { protocolsettings, sinkcredential });
   const match = await sender.matchWithCredentials(event);
-  expect(await sender.deliver(event, match)).toEqual([{ sink, outcome: 'delivered', status: 204, attempts: 1 }]);
+  expect(await sender.deliver(event, match)).toEqual([{ sink, outcome: 'delivered', statusCode: 204, attempts: 1 }]);
   const authorization = `Basic ${Buffer.from('me:a-secret').toString('base64')}`;
   expect(posted).toMatchObject([
     {
@@ -90,7 +90,7 @@ test('a webhook whose credential the sender may not read gets nothing, and the h
   const told = await tenant.sender.post('/v1/match').set('Content-Type', 'application/cloudevents+json').send(event);
   expect(told.body.sinks).toMatchObject([{ sink, hascredential: true }]);
   const untrusted = await senders.startCurrent({ guard: guard() });
-  for (const match of [untrusted.match(event), await untrusted.matchWithCredentials(event), told.body as MatchAnswer]) {
+  for (const match of [untrusted.match(event), await untrusted.matchWithCredentials(event), told.body as MatchResult]) {
     expect(match.sinks).toMatchObject([{ sink, hascredential: true }]);
     expect(match.sinks[0]).not.toHaveProperty('sinkcredential');
     expect(await untrusted.deliver(event, match)).toMatchObject([{ sink, outcome: 'withheld', attempts: 0 }]);
@@ -122,7 +122,7 @@ test('goes through the proxy of the settings; what fails in the proxy is no fail
   const settings = { ...guard(), proxy: { url: `http://127.0.0.1:${proxy.port}`, noProxy } };
   const proxied = await senders.startCurrent({ guard: settings });
   const [failed] = await proxied.deliver(event, proxied.match(event), { attempts: 1 });
-  expect(failed).toMatchObject({ sink, outcome: 'unanswered', code: 'proxy_authentication', attempts: 1 });
+  expect(failed).toMatchObject({ sink, outcome: 'no_response', code: 'proxy_authentication', attempts: 1 });
   expect(senders.faults.filter((fault) => String(fault).includes('egress proxy'))).toHaveLength(1);
   answer = undefined;
   expect(await proxied.deliver(event, proxied.match(event))).toMatchObject([{ outcome: 'delivered' }]);

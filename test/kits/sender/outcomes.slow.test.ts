@@ -39,7 +39,7 @@ async function countsOf(id: string): Promise<Record<string, number>> {
 test('a hold starts immediately in the sender that got the response, and in the others when the feed reports it', async () => {
   const { sink } = await newSink();
   const [one, two] = [await senders.startCurrent(), await senders.startCurrent()];
-  one.report({ origin: tenant.origin, sink, status: 429, retryAfter: '120' });
+  one.report({ origin: tenant.origin, sink, statusCode: 429, retryAfter: '120' });
   expect(await one.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'held' });
   // The same answer as the registry gives, also while only this sender knows of the hold.
   expect(one.permission(tenant.origin, sink).allowed).toBe(true);
@@ -59,7 +59,7 @@ test('after a 410 the sender that got it sends nothing, before and after the fee
   const { sink } = await newSink();
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
-  sender.report({ origin: tenant.origin, sink, status: 410 });
+  sender.report({ origin: tenant.origin, sink, statusCode: 410 });
   expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'held' });
   relay.mend();
   while (sender.permission(tenant.origin, sink).allowed) await sender.ready(0);
@@ -70,7 +70,7 @@ test('after a 410 the sender that got it sends nothing, before and after the fee
 test('a hold that an admin releases also ends in the sender that reported it', async () => {
   const { sink } = await newSink();
   const sender = await senders.startCurrent();
-  sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: '45' });
+  sender.report({ origin: tenant.origin, sink, statusCode: 429, retryAfter: '45' });
   while (sender.permission(tenant.origin, sink).allowed) await sender.ready(0);
   const { id } = await tenant.grant(sink);
   await tenant.admin.post(`/v1/grants/${id}/release`).set('If-Match', '*').expect(200);
@@ -86,7 +86,7 @@ test.each([
   const { sink } = await newSink();
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
-  for (const retryAfter of answers) sender.report({ origin: tenant.origin, sink, status: 429, retryAfter });
+  for (const retryAfter of answers) sender.report({ origin: tenant.origin, sink, statusCode: 429, retryAfter });
   const permit = await sender.acquire(tenant.origin, sink);
   expect(permit).toMatchObject({ allowed: false, denial: 'held' });
   expect(Date.parse(permit.helduntil ?? '')).toBeGreaterThan(Date.now() + 3_000_000);
@@ -106,7 +106,7 @@ test.each([
     const { sink } = await newSink();
     const sender = await senders.startCurrent({ registry: relay.url });
     relay.cut();
-    sender.report({ origin: tenant.origin, sink, status, retryAfter });
+    sender.report({ origin: tenant.origin, sink, statusCode: status, retryAfter });
     const permit = await sender.acquire(tenant.origin, sink);
     expect(permit.allowed).toBe(allowed);
     if (!allowed) expect(Date.parse(permit.helduntil ?? '')).toBeLessThan(Date.now() + 10_500);
@@ -124,7 +124,7 @@ test('a hold that the feed does not report within a minute ends in the sender th
   });
   const { sink } = await newSink();
   const sender = await senders.startCurrent({ registry: gateway.url });
-  sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: '3600' });
+  sender.report({ origin: tenant.origin, sink, statusCode: 429, retryAfter: '3600' });
   expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, denial: 'held' });
   clock.pass(2);
   await sender.ready(0);
@@ -138,23 +138,23 @@ test('outcomes are reported once each when the registry is back, and the queue i
   const { id, sink } = await newSink();
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
-  for (let number = 0; number < 30; number += 1) sender.report({ origin: tenant.origin, sink, status: 204 });
-  sender.report({ origin: tenant.origin, sink, status: 500 });
-  sender.report({ origin: tenant.origin, sink, status: 'error' });
+  for (let number = 0; number < 30; number += 1) sender.report({ origin: tenant.origin, sink, statusCode: 204 });
+  sender.report({ origin: tenant.origin, sink, statusCode: 500 });
+  sender.report({ origin: tenant.origin, sink, statusCode: undefined });
   expect(await countsOf(id)).toEqual({});
   relay.mend();
   while (Object.keys(await countsOf(id)).length === 0) await sender.ready(0);
-  sender.report({ origin: tenant.origin, sink, status: 204 });
+  sender.report({ origin: tenant.origin, sink, statusCode: 204 });
   await sender.close();
-  expect(await countsOf(id)).toEqual({ delivered: 31, failed: 1, unanswered: 1 });
+  expect(await countsOf(id)).toEqual({ delivered: 31, failed: 1, no_response: 1 });
 });
 
 test('a rejected outcome is reported to the host and does not affect the others', async () => {
   const { id, sink } = await newSink();
   const sender = await senders.startCurrent();
   senders.faults.length = 0;
-  sender.report({ origin: tenant.origin, sink: 'https://nobody.example.com/', status: 204 });
-  sender.report({ origin: tenant.origin, sink, status: 204 });
+  sender.report({ origin: tenant.origin, sink: 'https://nobody.example.com/', statusCode: 204 });
+  sender.report({ origin: tenant.origin, sink, statusCode: 204 });
   await sender.close();
   expect(await countsOf(id)).toEqual({ delivered: 1 });
   expect(String(senders.faults[0])).toContain('nobody.example.com');
@@ -163,7 +163,7 @@ test('a rejected outcome is reported to the host and does not affect the others'
 test('a 429 counts and starts a hold, whatever its Retry-After contains', async () => {
   const { id, sink } = await newSink();
   const sender = await senders.startCurrent();
-  sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: 'later '.repeat(30) });
+  sender.report({ origin: tenant.origin, sink, statusCode: 429, retryAfter: 'later '.repeat(30) });
   await sender.close();
   expect(await countsOf(id)).toEqual({ throttled: 1 });
   expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'held' });
@@ -180,7 +180,7 @@ test('a sender whose clock is an hour slow does not shorten a hold', async () =>
     await sender.close();`;
   const kit = new URL('../../../dist/kits/sender/index.js', import.meta.url).href;
   const token = senders.reader.headers['Authorization']?.slice('Bearer '.length) ?? '';
-  const outcome = JSON.stringify({ origin: tenant.origin, sink, status: 429, retryAfter: '60' });
+  const outcome = JSON.stringify({ origin: tenant.origin, sink, statusCode: 429, retryAfter: '60' });
   const child = spawn(process.execPath, [startAhead(-3_600_000), '--input-type=module', '-e', program], {
     env: { KIT: kit, REGISTRY: registry.url, TOKEN: token, OUTCOME: outcome },
     stdio: 'inherit',
@@ -196,7 +196,7 @@ test('more equal deliveries than one entry can count are all counted', async () 
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
   const many = 1_000_003;
-  for (let turn = 0; turn < many; turn += 1) sender.report({ origin: tenant.origin, sink, status: 204 });
+  for (let turn = 0; turn < many; turn += 1) sender.report({ origin: tenant.origin, sink, statusCode: 204 });
   relay.mend();
   await sender.close();
   expect(await countsOf(id)).toEqual({ delivered: many });
@@ -227,7 +227,7 @@ test('equal queued outcomes are one entry, however often the registry is tried i
   const { sender, told, faults, mend, stop } = await startCutOff();
   const sink = 'https://a.example.com/';
   for (let round = 0; round < 4; round += 1) {
-    sender.report({ origin: tenant.origin, sink, status: 204 });
+    sender.report({ origin: tenant.origin, sink, statusCode: 204 });
     while (faults.length <= round) await sleep(5);
   }
   mend();
@@ -241,7 +241,7 @@ test('equal queued outcomes are one entry, however often the registry is tried i
 
 test('when the queue is full the oldest outcomes are dropped, and the host is informed once', async () => {
   const { sender, told, faults, mend, stop } = await startCutOff();
-  const report = (sink: string) => sender.report({ origin: tenant.origin, sink, status: 204 });
+  const report = (sink: string) => sender.report({ origin: tenant.origin, sink, statusCode: 204 });
   for (let number = 0; number < 10_000; number += 1) report(`https://${number}.example.com/`);
   const sinks = ['https://a.example.com/', 'https://b.example.com/'];
   for (let turn = 0; turn < 6; turn += 1) sinks.forEach(report);

@@ -116,7 +116,7 @@ test('a lease response reports a hold before the feed does, and the hold ends wh
   const { sink } = await newSink('600');
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.holdStreams();
-  const outcome = { origin: tenant.origin, sink, status: 429, retryafter: 3600 };
+  const outcome = { origin: tenant.origin, sink, statuscode: 429, retryafter: 3600 };
   const { body } = await tenant.sender.post('/v1/deliveries/outcomes').send([outcome]).expect(200);
   expect(body).toEqual([{ accepted: true }]);
   const { helduntil } = await tenant.permission(sink);

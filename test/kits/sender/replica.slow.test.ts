@@ -5,7 +5,7 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RegistryError, AssentError, type MatchAnswer, type Sender } from '../../../src/kits/sender/index.js';
+import { RegistryError, AssentError, type MatchResult, type Sender } from '../../../src/kits/sender/index.js';
 import { openReplicaFile } from '../../../src/kits/sender/replica-file.js';
 import type { FeedReader } from '../../support/feed-reader.js';
 import { createClock } from '../../support/clock.js';
@@ -127,7 +127,7 @@ async function statesOfServer(): Promise<Map<string, unknown>> {
   );
 }
 
-const bySink = ({ sinks, ...rest }: MatchAnswer) => ({
+const bySink = ({ sinks, ...rest }: MatchResult) => ({
   ...rest,
   sinks: [...sinks].sort((a, b) => (a.sink < b.sink ? -1 : 1)),
 });
@@ -142,7 +142,7 @@ async function expectSameAnswers(sender: Sender): Promise<void> {
     const event = eventOf(type, more);
     const asked = tenant.sender.post('/v1/match').set('Content-Type', 'application/cloudevents+json');
     const { body } = await asked.send(JSON.stringify(event)).expect(200);
-    expect(bySink(sender.match(event))).toEqual(bySink(body as MatchAnswer));
+    expect(bySink(sender.match(event))).toEqual(bySink(body as MatchResult));
   }
   const known = [...(await statesOfServer()).values()].map((state) => (state as { sink?: string }).sink ?? '');
   for (const sink of [...[...new Set(known)].slice(-15), 'https://nobody.example.com/']) {
@@ -192,7 +192,7 @@ describe('the kit judges a message as the server does', () => {
     const binary = tenant.sender.post('/v1/match').set(headers).set('Content-Type', 'text/plain');
     const { body } = await binary.send('hello').expect(200);
     const message = { headers: { ...headers, 'content-type': 'text/plain' }, body: 'hello' };
-    expect(bySink(sender.match(message) as MatchAnswer)).toEqual(bySink(body));
+    expect(bySink(sender.match(message) as MatchResult)).toEqual(bySink(body));
     const batch = [eventOf(types[1] ?? ''), eventOf('', {})];
     const batched = tenant.sender.post('/v1/match').set('Content-Type', 'application/cloudevents-batch+json');
     const answer = await batched.send(JSON.stringify(batch)).expect(200);

@@ -37,7 +37,7 @@ const secondsUntil = (time: string) => (Date.parse(time) - Date.now()) / 1_000;
 
 test('a hold lasts as long as the webhook asked for, whichever process records it', async () => {
   await tenant.register(sink);
-  const outcome = { origin: tenant.origin, sink, status: 429, retryafter: '60', at: inMs(0) };
+  const outcome = { origin: tenant.origin, sink, statuscode: 429, retryafter: '60', at: inMs(0) };
   expect((await ask('POST', '/v1/deliveries/outcomes', [outcome])).body).toEqual([{ accepted: true }]);
   const { body } = await tenant.admin.get('/v1/grants').query({ sink }).expect(200);
   expect(secondsUntil(body[0].helduntil)).toBeGreaterThan(50);

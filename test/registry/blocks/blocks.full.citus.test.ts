@@ -238,7 +238,7 @@ test('a block leaves suspensions, revocations and ends as they are', async () =>
   const { id } = await register();
   await tenant.admin.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'Later.' }).expect(200);
   const blocked = await block({ kind: 'host', value: host });
-  expect(await tenant.read(id)).toMatchObject({ status: 'blocked', suspended: { reason: 'Later.' } });
+  expect(await tenant.read(id)).toMatchObject({ status: 'blocked', suspended: true, suspension: { reason: 'Later.' } });
   await tenant.revoke(sink);
   expect((await tenant.grant(sink)).state).toBe('revoked');
   await lift(blocked);

@@ -156,7 +156,7 @@ describe('an entry about a subscription has the members that changed, before and
     const { id } = (await tenant.subscriber.post('/v1/subscriptions').send(body).expect(201)).body;
     expect((await latest(id, 'subscription.created')).changed).toMatchObject({
       expiresat: { before: null, after: first },
-      suspended: { before: null, after: { by: 'subscriber' } },
+      suspension: { before: null, after: { by: 'subscriber' } },
     });
     expect((await patch(id, { expiresat: second })).changed).toEqual({ expiresat: { before: first, after: second } });
   });
@@ -226,14 +226,16 @@ describe('an entry about a subscription has the members that changed, before and
     const { id } = await tenant.register(sink, { subject: 'a' });
     const path = `/v1/subscriptions/${id}`;
     await tenant.subscriber.post(`${path}/suspend`).send({ reason }).expect(200);
-    expect((await latest(id)).changed).toEqual({ suspended: { before: null, after: { by: 'subscriber', reason } } });
+    expect((await latest(id)).changed).toEqual({ suspension: { before: null, after: { by: 'subscriber', reason } } });
     await tenant.admin.post(`${path}/suspend`).send({ reason: 'An incident.' }).expect(200);
     const byAdmin = { by: 'admin', reason: 'An incident.' };
-    expect((await latest(id)).changed).toEqual({ suspended: { before: { by: 'subscriber', reason }, after: byAdmin } });
+    expect((await latest(id)).changed).toEqual({
+      suspension: { before: { by: 'subscriber', reason }, after: byAdmin },
+    });
     await tenant.subscriber.post(`${path}/suspend`).send({ reason }).expect(200);
     expect(await latest(id)).not.toHaveProperty('changed');
     await tenant.admin.post(`${path}/resume`).send({ reason }).expect(200);
-    expect((await latest(id)).changed).toEqual({ suspended: { before: byAdmin, after: null } });
+    expect((await latest(id)).changed).toEqual({ suspension: { before: byAdmin, after: null } });
     await tenant.admin.delete(path).expect(200);
     expect(await latest(id)).toMatchObject({
       action: 'subscription.deleted',
@@ -277,7 +279,7 @@ describe('an entry about a grant', () => {
       expiresat: { before: null, after: expiresat },
     });
 
-    const outcome = { origin: tenant.origin, sink, status: 429, retryafter: 60 };
+    const outcome = { origin: tenant.origin, sink, statuscode: 429, retryafter: 60 };
     await tenant.sender.post('/v1/deliveries/outcomes').send([outcome]).expect(200);
     const { helduntil } = await tenant.grant(sink);
     expect(await of()).toEqual({ helduntil: { before: null, after: helduntil } });

@@ -111,18 +111,18 @@ test('a repeated request is one of the team, whoever of it sends it', async () =
 
 test('a suspension says which person it was; subscribers do not see which one of the admins', async () => {
   const { path } = await register(mailroom);
-  const suspended = async (client: Client) => (await client.get(path).expect(200)).body.suspended;
+  const suspension = async (client: Client) => (await client.get(path).expect(200)).body.suspension;
   await ansOfTeam.post(`${path}/suspend`).send({ reason }).expect(200);
-  expect(await suspended(mailroom)).toMatchObject({ by: 'subscriber', person: ans });
+  expect(await suspension(mailroom)).toMatchObject({ by: 'subscriber', person: ans });
   await bobAsAdmin.post(`${path}/suspend`).send({ reason }).expect(200);
-  expect(await suspended(ansAsAdmin)).toMatchObject({ by: 'admin', person: bob });
-  expect(await suspended(mailroom)).toEqual({ at: expect.any(String), by: 'admin', reason });
+  expect(await suspension(ansAsAdmin)).toMatchObject({ by: 'admin', person: bob });
+  expect(await suspension(mailroom)).toEqual({ at: expect.any(String), by: 'admin', reason });
   // It stays the admin's.
   await ansOfTeam.post(`${path}/suspend`).send({ reason }).expect(200);
-  expect(await suspended(ansAsAdmin)).toMatchObject({ by: 'admin', person: bob });
+  expect(await suspension(ansAsAdmin)).toMatchObject({ by: 'admin', person: bob });
   await bobAsAdmin.post(`${path}/resume`).send({ reason }).expect(200);
   await mailroom.post(`${path}/suspend`).send({ reason }).expect(200);
-  expect(await suspended(ansAsAdmin)).toEqual({ at: expect.any(String), by: 'subscriber', reason });
+  expect(await suspension(ansAsAdmin)).toEqual({ at: expect.any(String), by: 'subscriber', reason });
 });
 
 test('a block and an agreement say which person made them; senders do not see it', async () => {

@@ -67,7 +67,7 @@ test.each([
     'a webhook ends by responding 410 to a delivery',
     'target_gone',
     async (sink: string) => {
-      const gone = [{ origin: tenant.origin, sink, status: 410 }];
+      const gone = [{ origin: tenant.origin, sink, statuscode: 410 }];
       await tenant.sender.post('/v1/deliveries/outcomes').send(gone).expect(200);
     },
   ],

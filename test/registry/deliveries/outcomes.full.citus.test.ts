@@ -40,18 +40,23 @@ describe('a report', () => {
   test('is counted by kind, and a success resets the failures', async () => {
     const { sink, id } = await newSink();
     expect(await deliveries(id)).toEqual({ origin: tenant.origin, sink, counts: {}, failures: 0 });
-    const failures = [{ status: 500, count: 3 }, { status: 415 }, { status: 'error' }, { status: 404 }];
-    await report([{ status: 204, count: 40 }, ...failures].map((entry) => ({ sink, ...entry })));
-    const counts = { delivered: 40, mediarefused: 1, rejected: 1, failed: 3, unanswered: 1 };
-    expect(await deliveries(id)).toMatchObject({ counts, failures: 6, lastkind: 'rejected' });
-    await report([{ sink, status: 202, origin: tenant.origin.toUpperCase() }]);
+    const failures = [
+      { statuscode: 500, count: 3 },
+      { statuscode: 415 },
+      { statuscode: undefined },
+      { statuscode: 404 },
+    ];
+    await report([{ statuscode: 204, count: 40 }, ...failures].map((entry) => ({ sink, ...entry })));
+    const counts = { delivered: 40, mediarefused: 1, rejected: 1, failed: 3, no_response: 1 };
+    expect(await deliveries(id)).toMatchObject({ counts, failures: 6, lastoutcome: 'rejected' });
+    await report([{ sink, statuscode: 202, origin: tenant.origin.toUpperCase() }]);
     const after = await deliveries(id);
-    expect(after).toMatchObject({ counts: { ...counts, delivered: 41 }, failures: 0, lastkind: 'delivered' });
+    expect(after).toMatchObject({ counts: { ...counts, delivered: 41 }, failures: 0, lastoutcome: 'delivered' });
     expect(after).not.toHaveProperty('failingsince');
     expect(after).not.toHaveProperty('advice');
-    await report([{ sink, status: 500 }]);
+    await report([{ sink, statuscode: 500 }]);
     const first = await deliveries(id);
-    await report([{ sink, status: 500 }]);
+    await report([{ sink, statuscode: 500 }]);
     const { failingsince, deliveredat } = await deliveries(id);
     expect({ failingsince, deliveredat }).toEqual({
       failingsince: first.failingsince,
@@ -59,7 +64,7 @@ describe('a report', () => {
     });
   });
 
-  test.each<[number | 'error', string, RegExp]>([
+  test.each<[number | undefined, string, RegExp]>([
     [415, 'mediarefused', /contentmode/],
     [401, 'unauthorized', /sinkcredential/],
     [403, 'unauthorized', /sinkcredential/],
@@ -67,12 +72,12 @@ describe('a report', () => {
     [400, 'rejected', /log of the webhook/],
     [502, 'failed', /log of the webhook/],
     [503, 'unavailable', /back into service/],
-    ['error', 'unanswered', /host is up/],
-  ])('of %s is shown to the subscriber as %s, with advice', async (status, lastkind, advice) => {
+    [undefined, 'no_response', /host is up/],
+  ])('of %s is shown to the subscriber as %s, with advice', async (status, lastoutcome, advice) => {
     const { sink, id } = await newSink();
-    await report([{ sink, status }]);
+    await report([{ sink, statuscode: status }]);
     const shown = await deliveries(id);
-    expect(shown).toMatchObject({ counts: { [lastkind]: 1 }, failures: 1, lastkind });
+    expect(shown).toMatchObject({ counts: { [lastoutcome]: 1 }, failures: 1, lastoutcome });
     expect(shown.advice).toMatch(advice);
     expect(secondsUntil(shown.failingsince)).toBeGreaterThan(-30);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
@@ -80,31 +85,31 @@ describe('a report', () => {
 
   test('shows the status of the webhook to admins only', async () => {
     const { sink, id } = await newSink();
-    await report([{ sink, status: 418 }]);
-    expect(await deliveries(id)).not.toHaveProperty('laststatus');
-    expect(await deliveries(id, tenant.admin)).toMatchObject({ laststatus: 418 });
+    await report([{ sink, statuscode: 418 }]);
+    expect(await deliveries(id)).not.toHaveProperty('laststatuscode');
+    expect(await deliveries(id, tenant.admin)).toMatchObject({ laststatuscode: 418 });
   });
 
   test('with invalid entries accepts the others, and reports each fault with its position', async () => {
     const { sink, id } = await newSink();
     const results = await report([
-      { sink, status: 200 },
-      { sink, status: 199 },
-      { sink: 'https://nobody.example.com/', status: 200 },
-      { sink, status: 200, count: 0, more: 1 },
-      { sink, status: 'timeout', at: 'yesterday' },
-      { sink, status: 201 },
-      { sink, status: 410, at: '2020-11-20T12:00:00+01' },
+      { sink, statuscode: 200 },
+      { sink, statuscode: 199 },
+      { sink: 'https://nobody.example.com/', statuscode: 200 },
+      { sink, statuscode: 200, count: 0, more: 1 },
+      { sink, statuscode: 'timeout', at: 'yesterday' },
+      { sink, statuscode: 201 },
+      { sink, statuscode: 410, at: '2020-11-20T12:00:00+01' },
     ]);
     const places = results.map((each: { accepted: boolean; faults?: Array<{ pointer: string; rule: string }> }) =>
       each.accepted ? 'accepted' : each.faults?.map(({ pointer, rule }) => `${pointer} ${rule}`).sort(),
     );
     expect(places).toEqual([
       'accepted',
-      ['/1/status value_not_allowed'],
+      ['/1/statuscode value_not_allowed'],
       ['/2/sink no_grant'],
       ['/3/count value_out_of_range', '/3/more member_unknown'],
-      ['/4/at format_wrong', '/4/status value_not_allowed'],
+      ['/4/at format_wrong', '/4/statuscode value_not_allowed'],
       'accepted',
       ['/6/at format_wrong'],
     ]);
@@ -118,14 +123,14 @@ describe('a report', () => {
     const entry = (more: string) => `{"origin":${origin},"sink":${JSON.stringify(sink)},${more}}`;
     const deep = 30_000;
     const entries = [
-      entry('"status":200'),
-      entry('"status":429,"retryafter":"a\\u0000"'),
-      `{"origin":${origin},"sink":"https://a.example.com/\\ud83d","status":200}`,
-      entry('"status":200,"status":500'),
+      entry('"statuscode":200'),
+      entry('"statuscode":429,"retryafter":"a\\u0000"'),
+      `{"origin":${origin},"sink":"https://a.example.com/\\ud83d","statuscode":200}`,
+      entry('"statuscode":200,"statuscode":500'),
       entry('"__proto__":1'),
       `${'['.repeat(deep)}"\\u0000"${']'.repeat(deep)}`,
       '"\\u0000"',
-      entry('"status":201'),
+      entry('"statuscode":201'),
     ];
     const send = () =>
       tenant.sender.post('/v1/deliveries/outcomes').set('Idempotency-Key', id).type('json').send(`[${entries.join()}]`);
@@ -134,7 +139,7 @@ describe('a report', () => {
       undefined,
       expect.objectContaining({ pointer: '/1/retryafter', rule: 'text_nul' }),
       expect.objectContaining({ pointer: '/2/sink', rule: 'text_lone_surrogate' }),
-      expect.objectContaining({ pointer: '/3/status', rule: 'name_repeated' }),
+      expect.objectContaining({ pointer: '/3/statuscode', rule: 'name_repeated' }),
       expect.objectContaining({ pointer: '/4/__proto__', rule: 'name_forbidden' }),
       expect.objectContaining({ pointer: `/5${'/0'.repeat(67)}`, rule: 'too_deep' }),
       expect.objectContaining({ pointer: '/6', rule: 'text_nul' }),
@@ -146,7 +151,7 @@ describe('a report', () => {
 
   test('accepts at most a thousand entries', async () => {
     const { sink, id } = await newSink();
-    const entries = Array.from({ length: 1_000 }, () => ({ origin: tenant.origin, sink, status: 200 }));
+    const entries = Array.from({ length: 1_000 }, () => ({ origin: tenant.origin, sink, statuscode: 200 }));
     expect(await report(entries)).toEqual(entries.map(() => ({ accepted: true })));
     expect((await deliveries(id)).counts).toEqual({ delivered: 1_000 });
     for (const body of [[...entries, entries[0]], [], {}, 1]) {
@@ -158,23 +163,23 @@ describe('a report', () => {
   test('repeated with the same key returns the same and counts nothing; another report with that key is rejected', async () => {
     const { sink, id } = await newSink();
     const entries = [
-      { sink, status: 200 },
-      { sink: 'https://nobody.example.com/', status: 200 },
-      { sink, status: 1 },
+      { sink, statuscode: 200 },
+      { sink: 'https://nobody.example.com/', statuscode: 200 },
+      { sink, statuscode: 1 },
     ];
     const first = await report(entries, tenant.sender, 'report-1');
     expect(first.map(({ accepted }: { accepted: boolean }) => accepted)).toEqual([true, false, false]);
     expect(await report(entries, tenant.sender, 'report-1')).toEqual(first);
     expect((await deliveries(id)).counts).toEqual({ delivered: 1 });
     const other = tenant.sender.post('/v1/deliveries/outcomes').set('Idempotency-Key', 'report-1');
-    expect((await other.send([{ origin: tenant.origin, sink, status: 200 }]).expect(409)).body.code).toBe(
+    expect((await other.send([{ origin: tenant.origin, sink, statuscode: 200 }]).expect(409)).body.code).toBe(
       'idempotency_key_reused',
     );
   });
 
   test('of another tenant changes nothing, and is not shown there', async () => {
     const { sink, id } = await newSink();
-    expect(await report([{ sink, status: 410 }], stranger)).toMatchObject([
+    expect(await report([{ sink, statuscode: 410 }], stranger)).toMatchObject([
       { accepted: false, faults: [{ pointer: '/0/sink', rule: 'no_grant' }] },
     ]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
@@ -190,7 +195,7 @@ describe('a report', () => {
 describe('410 Gone', () => {
   test('ends the grant immediately, retires its subscriptions, and is in the audit log and the change log', async () => {
     const { sink, id } = await newSink();
-    expect(await report([{ sink, status: 410 }])).toEqual([gone]);
+    expect(await report([{ sink, statuscode: 410 }])).toEqual([gone]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
     const ended = await tenant.grant(sink);
     expect(ended).toMatchObject({ state: 'ended', endreason: 'target_gone', endedby: 'mailroom' });
@@ -210,7 +215,7 @@ describe('410 Gone', () => {
 
   test('of many webhooks in one report retires them all, each with its audit entry and its change', async () => {
     const sinks = await Promise.all(Array.from({ length: 5 }, () => newSink()));
-    await report(sinks.map(({ sink }) => ({ sink, status: 410 })));
+    await report(sinks.map(({ sink }) => ({ sink, statuscode: 410 })));
     for (const { sink, id } of sinks) {
       expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason: 'target_gone' });
       expect(await tenant.read(id)).toMatchObject({ status: 'retired' });
@@ -226,7 +231,7 @@ describe('410 Gone', () => {
     const origin = 'patient.example.com';
     await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 3 }).expect(201);
     const { sink } = await newSink({ origin });
-    const reportOf = (...statuses: number[]) => report(statuses.map((status) => ({ origin, sink, status })));
+    const reportOf = (...statuses: number[]) => report(statuses.map((statuscode) => ({ origin, sink, statuscode })));
     await reportOf(410, 410, 200, 410);
     await reportOf(500, 410);
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
@@ -239,7 +244,7 @@ describe('410 Gone', () => {
 
   test('of a webhook that recovered within the same report retires nothing', async () => {
     const { sink } = await newSink();
-    await report([410, 410, 200].map((status) => ({ sink, status })));
+    await report([410, 410, 200].map((statuscode) => ({ sink, statuscode })));
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
   });
 
@@ -250,7 +255,7 @@ describe('410 Gone', () => {
       .post('/v1/grants')
       .send({ ...agreement, expiresat: inSeconds(86_400).toISOString() })
       .expect(201);
-    await report([{ sink, status: 410 }]);
+    await report([{ sink, statuscode: 410 }]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
   });
 
@@ -261,15 +266,15 @@ describe('410 Gone', () => {
     const askAgain = () =>
       tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
     const before = inSeconds(-60).toISOString();
-    await report([{ origin, sink, status: 410 }]);
+    await report([{ origin, sink, statuscode: 410 }]);
     await askAgain();
-    await report([{ origin, sink, status: 410 }]);
+    await report([{ origin, sink, statuscode: 410 }]);
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
-    await report([{ origin, sink, status: 410 }]);
+    await report([{ origin, sink, statuscode: 410 }]);
     expect(await tenant.read(id)).toMatchObject({ status: 'retired' });
     await askAgain();
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
-    await report([{ origin, sink, status: 410, count: 5, at: before }]);
+    await report([{ origin, sink, statuscode: 410, count: 5, at: before }]);
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
   });
 
@@ -279,7 +284,7 @@ describe('410 Gone', () => {
     const { sink, id } = await newSink({ origin });
     const [before, after] = [inSeconds(-60).toISOString(), inSeconds(60).toISOString()];
     const gones = (...times: Array<string | undefined>) =>
-      report(times.map((at) => ({ origin, sink, status: 410, ...(at === undefined ? {} : { at }) })));
+      report(times.map((at) => ({ origin, sink, statuscode: 410, ...(at === undefined ? {} : { at }) })));
     await gones(before, before);
     await gones(undefined, after);
     expect((await deliveries(id)).counts).toEqual({ gone: 4 });
@@ -293,7 +298,7 @@ describe('410 Gone', () => {
     const origin = 'untimed.example.com';
     await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 2 }).expect(201);
     const { sink } = await newSink({ origin });
-    const entry = { origin, sink, status: 410 };
+    const entry = { origin, sink, statuscode: 410 };
     await report([entry, { ...entry, at: inSeconds(-60).toISOString() }]);
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, denial: 'ended' });
   });
@@ -303,13 +308,13 @@ describe('410 Gone', () => {
     ['9999-12-31T23:59:59-23:59', false],
   ])('at an extreme time counts like any other: %s', async (at, allowed) => {
     const { sink } = await newSink();
-    expect(await report([{ sink, status: 410, at }])).toEqual([{ accepted: true }]);
+    expect(await report([{ sink, statuscode: 410, at }])).toEqual([{ accepted: true }]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed });
   });
 
   test('retires until another handshake grants', async () => {
     const { sink, id, path } = await newSink();
-    await report([{ sink, status: 410 }]);
+    await report([{ sink, statuscode: 410 }]);
     registry.receiver.consent(path, { origin: 'somebody-else.example.com' });
     await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
     expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_mismatch' } });
@@ -325,7 +330,7 @@ describe('a hold', () => {
   ];
   test.each(retryAfters)('that a 429 asks for in %s applies to every sender', async (_, retryafter, seconds) => {
     const { sink, id } = await newSink();
-    expect(await report([{ sink, status: 429, retryafter: retryafter() }])).toEqual([{ accepted: true }]);
+    expect(await report([{ sink, statuscode: 429, retryafter: retryafter() }])).toEqual([{ accepted: true }]);
     const permission = await tenant.permission(sink);
     expect(permission).toMatchObject({ allowed: false, denial: 'held' });
     expect(Math.abs(secondsUntil(permission.helduntil) - seconds)).toBeLessThan(3);
@@ -342,7 +347,7 @@ describe('a hold', () => {
   test('with a date is measured by the clock of the sender', async () => {
     const { sink } = await newSink();
     const date = new Date('2040-01-01T00:01:40Z').toUTCString();
-    await report([{ sink, status: 429, retryafter: date, at: '2040-01-01T00:00:00Z' }]);
+    await report([{ sink, statuscode: 429, retryafter: date, at: '2040-01-01T00:00:00Z' }]);
     expect(Math.abs(secondsUntil((await tenant.permission(sink)).helduntil) - 100)).toBeLessThan(5);
   });
 
@@ -352,7 +357,7 @@ describe('a hold', () => {
       const { sink } = await newSink();
       const retryafter = typeof asked === 'string' ? asked : asked();
       const lateBy = async (seconds: number, more: object = { retryafter: '120' }) => {
-        await report([{ sink, status: 429, at: inSeconds(-seconds).toISOString(), ...more }]);
+        await report([{ sink, statuscode: 429, at: inSeconds(-seconds).toISOString(), ...more }]);
         return tenant.permission(sink);
       };
       expect(await lateBy(130)).toMatchObject({ allowed: true });
@@ -363,28 +368,28 @@ describe('a hold', () => {
 
   test('without Retry-After that is reported late is shorter', async () => {
     const { sink } = await newSink();
-    await report([{ sink, status: 200 }]);
+    await report([{ sink, statuscode: 200 }]);
     await registry.sql(`update delivery set holds = 3 where sink = $1`, sink);
-    await report([-70, -50, -60].map((seconds) => ({ sink, status: 429, at: inSeconds(seconds).toISOString() })));
+    await report([-70, -50, -60].map((seconds) => ({ sink, statuscode: 429, at: inSeconds(seconds).toISOString() })));
     expect(Math.abs(secondsUntil((await tenant.permission(sink)).helduntil) - 30)).toBeLessThan(5);
   });
 
   test('applies for a 503 with Retry-After; a 503 without it is only a failure', async () => {
     const { sink } = await newSink();
-    await report([{ sink, status: 503 }]);
+    await report([{ sink, statuscode: 503 }]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
-    await report([{ sink, status: 503, retryafter: '60' }]);
+    await report([{ sink, statuscode: 503, retryafter: '60' }]);
     expect(await tenant.permission(sink)).toMatchObject({ denial: 'held' });
   });
 
   test('is never shortened by a later report', async () => {
     const { sink } = await newSink();
     const holdOf = async (...entries: object[]) => {
-      await report(entries.map((entry) => ({ sink, status: 429, ...entry })));
+      await report(entries.map((entry) => ({ sink, statuscode: 429, ...entry })));
       return secondsUntil((await tenant.permission(sink)).helduntil);
     };
     expect(await holdOf({ retryafter: '600' }, { retryafter: '5' })).toBeGreaterThan(590);
-    expect(await holdOf({ retryafter: '5' }, { status: 200 })).toBeGreaterThan(590);
+    expect(await holdOf({ retryafter: '5' }, { statuscode: 200 })).toBeGreaterThan(590);
     expect(await holdOf({ retryafter: '1200' })).toBeGreaterThan(1_190);
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.held']);
   });
@@ -394,7 +399,7 @@ describe('a hold', () => {
     const { id } = await tenant.grant(sink);
     const tags: string[] = [];
     for (const retryafter of [undefined, '60', '5', '600']) {
-      if (retryafter !== undefined) await report([{ sink, status: 429, retryafter }]);
+      if (retryafter !== undefined) await report([{ sink, statuscode: 429, retryafter }]);
       const { headers, body } = await tenant.admin.get(`/v1/grants/${id}`).expect(200);
       expect(body.helduntil === undefined).toBe(retryafter === undefined);
       tags.push(String(headers['etag']));
@@ -408,19 +413,19 @@ describe('a hold', () => {
     const { sink } = await newSink();
     const hold = async (entry: object = {}) => {
       await registry.sql(`update "grant" set helduntil = now() where sink = $1`, sink);
-      await report([{ sink, status: 429, ...entry }]);
+      await report([{ sink, statuscode: 429, ...entry }]);
       // A second report of the same burst changes nothing.
-      await report([{ sink, status: 429 }]);
+      await report([{ sink, statuscode: 429 }]);
       return Math.round(secondsUntil((await tenant.permission(sink)).helduntil) / 10) * 10;
     };
     expect([await hold(), await hold(), await hold()]).toEqual([10, 20, 40]);
-    const warned = await report([{ sink, status: 429, retryafter: '1.5' }]);
+    const warned = await report([{ sink, statuscode: 429, retryafter: '1.5' }]);
     expect(warned).toMatchObject([
       { accepted: true, warnings: [{ pointer: '/0/retryafter', rule: 'retryafter_malformed' }] },
     ]);
     await registry.sql(`update delivery set holds = 30 where sink = $1`, sink);
     expect(await hold()).toBe(600);
-    await report([{ sink, status: 200 }]);
+    await report([{ sink, statuscode: 200 }]);
     expect(await hold()).toBe(10);
   });
 
@@ -428,20 +433,20 @@ describe('a hold', () => {
     const { sink, id } = await newSink();
     const askAgain = () =>
       tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
-    await report([{ sink, status: 429, retryafter: '600' }]);
+    await report([{ sink, statuscode: 429, retryafter: '600' }]);
     await askAgain();
     expect(await tenant.permission(sink)).toMatchObject({ denial: 'held' });
-    for (const end of [() => report([{ sink, status: 410 }]), () => passGrant(registry, sink)]) {
+    for (const end of [() => report([{ sink, statuscode: 410 }]), () => passGrant(registry, sink)]) {
       await end();
       await askAgain();
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
-      await report([{ sink, status: 429, retryafter: '600' }]);
+      await report([{ sink, statuscode: 429, retryafter: '600' }]);
     }
   });
 
   test('ends immediately if an admin releases it, with an audit entry and a change', async () => {
     const { sink } = await newSink();
-    await report([{ sink, status: 429, retryafter: '600' }]);
+    await report([{ sink, statuscode: 429, retryafter: '600' }]);
     const { id } = await tenant.grant(sink);
     const release = (client: Client, tag = '*') => client.post(`/v1/grants/${id}/release`).set('If-Match', tag);
     for (const client of [tenant.sender, tenant.subscriber]) await release(client).expect(403);
@@ -461,13 +466,13 @@ describe('a hold', () => {
 
   test('of an ended grant changes nothing, and is not shown', async () => {
     const { sink, id } = await newSink();
-    await report([{ sink, status: 429, retryafter: '60' }]);
+    await report([{ sink, statuscode: 429, retryafter: '60' }]);
     expect(await deliveries(id)).toHaveProperty('helduntil');
     await tenant.revoke(sink);
     expect(await deliveries(id)).not.toHaveProperty('helduntil');
     await report([
-      { sink, status: 429, retryafter: '60' },
-      { sink, status: 410 },
+      { sink, statuscode: 429, retryafter: '60' },
+      { sink, statuscode: 410 },
     ]);
     expect(await tenant.permission(sink)).toMatchObject({ denial: 'revoked' });
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.revoked']);
@@ -480,7 +485,7 @@ describe('a hold', () => {
     const sinks = await Promise.all(Array.from({ length: 6 }, () => newSink()));
     const beside = await startRegistry({ beside: registry });
     const senders = [tenant.sender, await beside.as('assent:deliver', { subscriber: 'mailroom' })];
-    const statuses = [{ status: 200 }, { status: 429, retryafter: '1' }, { status: 500 }];
+    const statuses = [{ statuscode: 200 }, { statuscode: 429, retryafter: '1' }, { statuscode: 500 }];
     for (let round = 0; round < 15; round += 1) {
       const entries = sinks.map(({ sink }, place) => ({ sink, ...statuses[(round + place) % 3] }));
       const orders = [entries, entries.toReversed(), entries, entries.toReversed()];
@@ -506,16 +511,16 @@ describe('a hold', () => {
     await tenant.admin.post('/v1/origins').send({ name: origin }).expect(201);
     const agreement = { origin, sink, allowedrate: 60, reference: 'A-1', expiresat: inSeconds(86_400).toISOString() };
     await tenant.admin.post('/v1/grants').send(agreement).expect(201);
-    const entries = [200, 410].map((status) => ({ origin, sink, status }));
+    const entries = [200, 410].map((statuscode) => ({ origin, sink, statuscode }));
     const [, ...results] = await Promise.all([
       tenant.admin.delete(`/v1/origins/${origin}`).expect(200),
-      ...entries.map((entry) => report([entry, { sink, status: 200 }])),
+      ...entries.map((entry) => report([entry, { sink, statuscode: 200 }])),
     ]);
     for (const [first, second] of results) {
       expect(first.accepted || first.faults[0].rule === 'no_grant').toBe(true);
       expect(second).toEqual({ accepted: true });
     }
-    expect(await report([{ origin, sink, status: 200 }])).toMatchObject([{ accepted: false }]);
+    expect(await report([{ origin, sink, statuscode: 200 }])).toMatchObject([{ accepted: false }]);
   }
   expect((await deliveries(id)).counts).toEqual({ delivered: 16 });
 });
@@ -524,7 +529,7 @@ test('the metrics count leases, reports and holds', async () => {
   const { sink } = await newSink();
   const lease = { origin: tenant.origin, sink, instance: 'one', requests: 2 };
   await tenant.sender.post('/v1/leases').send(lease).expect(201);
-  await report([{ sink, status: 429, retryafter: 5 }]);
+  await report([{ sink, statuscode: 429, retryafter: 5 }]);
   const metrics = await (await fetch(`${registry.operationsUrl}/metrics`)).text();
   for (const line of [
     /^assent_leases_total\{outcome="granted"\} [1-9]/m,

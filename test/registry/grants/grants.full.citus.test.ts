@@ -198,7 +198,7 @@ describe('agreement', () => {
       (sink: string) =>
         sender
           .post('/v1/deliveries/outcomes')
-          .send([{ origin, sink, status: 410 }])
+          .send([{ origin, sink, statuscode: 410 }])
           .expect(200),
     ],
   ])('after it %s, a new consent has its own basis and expiry', async (_title, end) => {

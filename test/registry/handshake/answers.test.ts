@@ -173,7 +173,7 @@ test.each(rows)(
       if (row.renewal === 'ends') expect([state, status === 'active']).toEqual(['ended', false]);
       else expect([state, status, expiresat > before.expiresat]).toEqual(['live', 'active', row.renewal === 'renewed']);
       if (row.renewal === 'kept') {
-        expect(statusdetails.renewal).toMatchObject({ outcome: 'no_answer', secondsleft: expect.any(Number) });
+        expect(statusdetails.renewal).toMatchObject({ outcome: 'no_response', secondsleft: expect.any(Number) });
         expect(renewal).toMatchObject({ state: 'due', nextat: expect.any(String) });
       } else expect(statusdetails).not.toHaveProperty('renewal');
       await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
@@ -186,11 +186,15 @@ test('what made a verdict is for admins and the log; consumers see the verdict',
   registry.receiver.on('/guarded', (_request, response) => answer(403, challenge)(response));
   const { id } = await tenant.register(registry.receiver.sink('/guarded', 'guarded.hooks.test'));
   const [seen] = await tenant.handshakes(id, tenant.admin);
-  expect(seen.attempts[0]).toMatchObject({ verdict: 'bot_protection', cause: 'cf-mitigated: challenge', status: 403 });
-  expect(seen.attempts[0].answer).toContainEqual({ name: 'cf-mitigated', value: 'challenge' });
+  expect(seen.attempts[0]).toMatchObject({
+    verdict: 'bot_protection',
+    cause: 'cf-mitigated: challenge',
+    statuscode: 403,
+  });
+  expect(seen.attempts[0].response).toContainEqual({ name: 'cf-mitigated', value: 'challenge' });
   expect(Date.parse(seen.nextat)).toBeGreaterThan(Date.parse(seen.attempts[0].finishedat) + 2_900_000);
   const [read] = await tenant.handshakes(id, tenant.subscriber);
-  expect(read.attempts[0]).toMatchObject({ verdict: 'bot_protection', answer: [] });
+  expect(read.attempts[0]).toMatchObject({ verdict: 'bot_protection', response: [] });
   expect(JSON.stringify(read)).not.toMatch(/mitigated|"cause"/);
   expect(registry.logs.find((line) => line.includes(seen.id))).toContain('"cause":"cf-mitigated: challenge"');
 });
@@ -219,7 +223,7 @@ test.each([
   expect(key).toHaveLength(43);
   for (const client of [tenant.subscriber, tenant.admin]) {
     const [handshake] = await tenant.handshakes(id, client);
-    expect(handshake.attempts[0].answer).toContainEqual({
+    expect(handshake.attempts[0].response).toContainEqual({
       name: 'WebHook-Request-Callback',
       value: callback.replace(key, '[secret]'),
     });

@@ -368,7 +368,7 @@ describe('in the language of Accept-Language', () => {
     const { id } = await tenant.register(sink);
     await tenant.sender
       .post('/v1/deliveries/outcomes')
-      .send([{ origin: tenant.origin, sink, status: 415 }])
+      .send([{ origin: tenant.origin, sink, statuscode: 415 }])
       .expect(200);
     expect(await read(`/v1/subscriptions/${id}/deliveries`, 'nl', 'nl')).toMatchObject({
       message: 'De webhook accepteert de vorm van de gebeurtenis niet (415).',

@@ -34,7 +34,7 @@ test('webhooks are asked through the proxy, by their checked address', async () 
   const { id, status } = await tenant.register(registry.receiver.sink('/outside', 'outside.hooks.test'));
   expect(status).toBe('active');
   const [{ attempts }] = await tenant.handshakes(id, tenant.admin);
-  expect(attempts[0]).toMatchObject({ verdict: 'granted', remoteaddress: '93.184.216.34' });
+  expect(attempts[0]).toMatchObject({ verdict: 'granted', address: '93.184.216.34' });
   expect(proxy.heads.join()).toContain(`CONNECT 93.184.216.34:${registry.receiver.port} HTTP/1.1\r\n`);
   expect(proxy.heads.join()).not.toContain('hooks.test');
 });

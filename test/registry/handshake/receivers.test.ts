@@ -94,7 +94,7 @@ describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
     const subscription = await register('/pubsub-strict');
     expect(subscription).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_repeated' } });
     const [attempt] = (await latestHandshake(subscription)).attempts;
-    expect(attempt.answer).toEqual([
+    expect(attempt.response).toEqual([
       { name: 'WebHook-Allowed-Origin', value: origin },
       { name: 'WebHook-Allowed-Origin', value: 'lenient.example.com' },
     ]);
@@ -296,7 +296,7 @@ test('8. a target that echoes WebHook-Request-Origin can use the callback, and i
   const subscription = await register('/echo');
   expect(subscription).toMatchObject({ status: 'pending', statusdetails: { reason: 'request_origin_echoed' } });
   expect(subscription.statusdetails.message).toContain(`WebHook-Request-Origin "${origin}"`);
-  expect((await latestHandshake(subscription)).attempts[0].answer).toEqual([
+  expect((await latestHandshake(subscription)).attempts[0].response).toEqual([
     { name: 'WebHook-Request-Origin', value: origin },
   ]);
   expect(await permission('/echo')).toMatchObject({ allowed: false });

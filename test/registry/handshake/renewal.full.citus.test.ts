@@ -100,7 +100,13 @@ describe('renewal', () => {
     const next = 'Assent asks the webhook again to renew the grant.';
     expect({ status, statusdetails }).toMatchObject({
       status: 'active',
-      statusdetails: { reason: 'granted', next, nextat, expiresat, renewal: { outcome: 'no_answer' } },
+      statusdetails: {
+        reason: 'granted',
+        next,
+        nextat,
+        grantexpiresat: expiresat,
+        renewal: { outcome: 'no_response' },
+      },
     });
     const { renewal } = statusdetails;
     expect(renewal).toMatchObject({ verdict: 'not_found_at_target', advice: expect.any(String) });
@@ -166,7 +172,7 @@ describe('renewal', () => {
           await reachRenewal(registry, sink);
         }
         await registry.service.sweep();
-        const entries = pairs.map(({ sink }) => ({ origin: tenant.origin, sink, status: 410 }));
+        const entries = pairs.map(({ sink }) => ({ origin: tenant.origin, sink, statuscode: 410 }));
         await Promise.all([drain(), tenant.sender.post('/v1/deliveries/outcomes').send(entries).expect(200)]);
         for (const { sink } of pairs) {
           expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);

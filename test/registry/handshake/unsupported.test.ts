@@ -98,7 +98,7 @@ describe('without a public URL', () => {
     await exhaust(registry);
     expect(await tenant.read(id)).toMatchObject({
       status: 'active',
-      statusdetails: { allowedrate: 90, renewal: { outcome: 'no_answer', verdict: 'unsupported' } },
+      statusdetails: { allowedrate: 90, renewal: { outcome: 'no_response', verdict: 'unsupported' } },
     });
     await passGrant(registry, sink);
     expect(await tenant.read(id)).toMatchObject({ status: 'expired' });

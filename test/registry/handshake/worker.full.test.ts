@@ -385,25 +385,25 @@ describe('reading attempts', () => {
     const [forAdmin] = await tenant.handshakes(id, tenant.admin);
     const [forSubscriber] = await tenant.handshakes(id);
     expect(forAdmin.attempts[0]).toMatchObject({
-      status: 403,
-      remoteaddress: '127.0.0.1',
+      statuscode: 403,
+      address: '127.0.0.1',
       verdict: 'request_origin_echoed',
     });
     expect(Object.keys(forAdmin.attempts[0].timing).sort()).toEqual([
-      'answerms',
+      'responsems',
       'connectms',
       'lookupms',
       'tlsms',
       'totalms',
     ]);
-    expect(names(forAdmin.attempts[0].answer)).toEqual(expect.arrayContaining(['Server', 'WebHook-Request-Origin']));
+    expect(names(forAdmin.attempts[0].response)).toEqual(expect.arrayContaining(['Server', 'WebHook-Request-Origin']));
     expect(JSON.stringify(forAdmin)).not.toContain('session=1');
 
     const [attempt] = forSubscriber.attempts;
-    expect(names(attempt.answer)).toEqual(['WebHook-Request-Origin']);
+    expect(names(attempt.response)).toEqual(['WebHook-Request-Origin']);
     expect(names(attempt.request)).toContain('WebHook-Request-Origin');
     expect(attempt).toMatchObject({ verdict: 'request_origin_echoed', advice: expect.any(String) });
-    for (const hidden of ['status', 'remoteaddress', 'timing']) expect(attempt).not.toHaveProperty(hidden);
+    for (const hidden of ['statuscode', 'address', 'timing']) expect(attempt).not.toHaveProperty(hidden);
     for (const { message } of [forSubscriber, attempt]) expect(message).not.toMatch(/403|127\.0\.0\.1|nginx/);
     expect(forAdmin.message).toContain('403');
   });

@@ -149,7 +149,7 @@ test('a span of statistics, and the end of a token, are read like every other ti
 
 test('a 410 from a leap second before the consent does not end it', async () => {
   const report = (at: string) =>
-    tenant.sender.post('/v1/deliveries/outcomes').send([{ origin: tenant.origin, sink, status: 410, at }]);
+    tenant.sender.post('/v1/deliveries/outcomes').send([{ origin: tenant.origin, sink, statuscode: 410, at }]);
   for (const at of ['2016-12-31T23:59:60Z', '2016-12-31t23:59:60.5z', '0000-01-01T00:00:00Z']) {
     expect((await report(at)).body).toMatchObject([{ accepted: true }]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });

@@ -45,11 +45,11 @@ test('the counts are what happened: handshakes by verdict, deliveries by outcome
   await tenant.register(sink);
   await tenant.register(receiver.sink('/no'));
   await report([
-    { sink, status: 204, count: 40 },
-    { sink, status: 500, count: 2 },
-    { sink: receiver.sink('/unknown'), status: 204, count: 9 },
+    { sink, statuscode: 204, count: 40 },
+    { sink, statuscode: 500, count: 2 },
+    { sink: receiver.sink('/unknown'), statuscode: 204, count: 9 },
   ]);
-  await report([{ sink, status: 204 }]);
+  await report([{ sink, statuscode: 204 }]);
   const leased = (await lease(sink, 7).expect(201)).body.requests;
   expect(leased).toBe(7);
 
@@ -99,7 +99,7 @@ test('a decision by callback counts once, however often the URL is called', asyn
   const sender = await other.as('assent:deliver', { subscriber: 'mailroom' });
   await sender
     .post('/v1/deliveries/outcomes')
-    .send([{ origin: tenant.origin, sink, status: 301, count: 17 }])
+    .send([{ origin: tenant.origin, sink, statuscode: 301, count: 17 }])
     .expect(200);
   await other.stopService();
   expect(await totals({ kind: 'delivery' })).toMatchObject({ 'delivery redirected': 17 });
@@ -182,7 +182,7 @@ test('grants that will not be renewed, and grants on hold, can be found', async 
   receiver.consent('/held');
   const held = receiver.sink('/held');
   await tenant.register(held);
-  await report([{ sink: held, status: 429, retryafter: 600 }]);
+  await report([{ sink: held, statuscode: 429, retryafter: 600 }]);
   const agreed = receiver.sink('/agreed');
   const expiresat = new Date(Date.now() + 86_400_000).toISOString();
   const agreement = { origin: tenant.origin, sink: agreed, allowedrate: 10, reference: 'contract 7', expiresat };

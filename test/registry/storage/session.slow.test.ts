@@ -55,7 +55,7 @@ test('times are correct, whatever the time zone and date style of the server', a
     expect(time).toBeGreaterThanOrEqual(before);
     expect(time).toBeLessThanOrEqual(after);
   }
-  expect([registered, read].map(({ statusdetails }) => statusdetails.expiresat)).toEqual(
+  expect([registered, read].map(({ statusdetails }) => statusdetails.grantexpiresat)).toEqual(
     Array(2).fill(permission.expiresat),
   );
 });

@@ -534,17 +534,17 @@ describe('a check of rules', () => {
       complete: true,
       refused: 1,
       undecided: 1,
-      subscriptions: [
+      results: [
         {
           id: all.body.id,
           subscriber: 'zaaksysteem',
-          verdict: 'refused',
+          result: 'refused',
           faults: [expect.objectContaining({ pointer: '/types', rule: 'type_not_allowed' })],
         },
         {
           id: byClaim.body.id,
           subscriber: 'inspecteur',
-          verdict: 'undecided',
+          result: 'undecided',
           faults: [expect.objectContaining({ pointer: '/types/0', rule: 'type_not_allowed' })],
         },
       ],
@@ -563,7 +563,7 @@ describe('a check of rules', () => {
       from generate_series(1, 2500) n`);
     const { body } = await check(admin, free, { subscriptionrules: [] }).expect(200);
     expect(body).toMatchObject({ examined: 2_500, complete: true, refused: 2_500, undecided: 0 });
-    expect(body.subscriptions).toHaveLength(100);
+    expect(body.results).toHaveLength(100);
   });
 
   test('is for admins of the tenant, and names the faults of the rules', async () => {

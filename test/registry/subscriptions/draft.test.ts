@@ -129,7 +129,8 @@ describe('a subscription that is registered as suspended', () => {
         reason: 'suspended',
         message: 'The subscriber registered this subscription as suspended. Assent has not asked the webhook.',
       },
-      suspended: { by: 'subscriber', reason: 'The subscription was registered as suspended.' },
+      suspended: true,
+      suspension: { by: 'subscriber', reason: 'The subscription was registered as suspended.' },
     });
     expect(draft.statusdetails).not.toHaveProperty('handshake');
     await tenant.replace(draft.id, { sink, requestedrate: 7 });
@@ -143,7 +144,7 @@ describe('a subscription that is registered as suspended', () => {
   test('says so in Dutch', async () => {
     const draft = await tenant.register(newSink(), { suspended: true });
     const { body } = await tenant.subscriber.get(pathOf(draft)).set('Accept-Language', 'nl').expect(200);
-    expect(body.suspended.reason).toBe('Het abonnement is onderbroken aangemaakt.');
+    expect(body.suspension.reason).toBe('Het abonnement is onderbroken aangemaakt.');
     expect(body.statusdetails.message).toMatch(/^De abonnee heeft dit abonnement onderbroken aangemaakt\./);
   });
 
@@ -187,7 +188,7 @@ describe('a subscription that is registered as suspended', () => {
       .post(`${pathOf(first.body)}/suspend`)
       .send({ reason: 'Not before June.' })
       .expect(200);
-    expect(body.suspended).toMatchObject({ by: 'subscriber', reason: 'Not before June.' });
+    expect(body.suspension).toMatchObject({ by: 'subscriber', reason: 'Not before June.' });
   });
 });
 
@@ -200,7 +201,7 @@ test('suspended: false registers an active subscription, and only a boolean is a
   expect(body.faults).toMatchObject([{ pointer: '/suspended', rule: 'type' }]);
 });
 
-test('PUT and PATCH ignore suspended, whatever it is', async () => {
+test('PUT and PATCH ignore suspended and suspension', async () => {
   const sink = newSink();
   const active = await tenant.register(sink);
   expect((await tenant.replace(active.id, { sink, suspended: true })).status).toBe('active');
@@ -215,5 +216,5 @@ test('PUT and PATCH ignore suspended, whatever it is', async () => {
     .put(pathOf(draft))
     .send({ ...draft, suspended: false })
     .expect(200);
-  expect(put.body).toMatchObject({ status: 'suspended', suspended: draft.suspended });
+  expect(put.body).toMatchObject({ status: 'suspended', suspended: true, suspension: draft.suspension });
 });

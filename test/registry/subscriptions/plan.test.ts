@@ -24,7 +24,7 @@ const definition: Definition = {
 };
 const present = { ...definition, id: 'id', origin: 'a.example.com', generation: 3, isEnded: false } as Subscription;
 const ended = { isEnded: true, expiresAt: past };
-const suspended = { suspended: { at: past, by: 'admin' as const, reason: 'An incident.' } };
+const suspended = { suspension: { at: past, by: 'admin' as const, reason: 'An incident.' } };
 const otherSink = { sink: 'https://one.example.com/other' };
 
 function plan(stored: Partial<Subscription>, asked: Partial<Definition>, rest: Partial<Replacement> = {}) {

@@ -391,7 +391,7 @@ describe('suspend and resume', () => {
     const created = await register();
     await admin.post(`${created.path}/suspend`).send({ reason: 'Abuse.' }).expect(200);
     const again = await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
-    expect(again.body.suspended).toMatchObject({ by: 'admin', reason: 'Abuse.' });
+    expect(again.body.suspension).toMatchObject({ by: 'admin', reason: 'Abuse.' });
     const refused = await subscriber.post(`${created.path}/resume`).send({ reason }).expect(403);
     expect(refused.body.code).toBe('suspended_by_admin');
     const put = await subscriber.put(created.path).send({ sink: created.sink, protocol: 'HTTP' }).expect(200);

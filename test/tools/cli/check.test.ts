@@ -262,7 +262,7 @@ test('the command prints the exchange or JSON, and its exit code is the result',
   expect(JSON.parse(none.stdout)).toMatchObject({
     outcome: 'none',
     verdict: 'no_consent_headers',
-    attempts: [{ status: 204 }, { status: 204 }],
+    attempts: [{ statuscode: 204 }, { statuscode: 204 }],
   });
   const local = await run(secure.sink('/events'), '--ca', join(folder, 'ca.pem'), '--rate', 'none');
   expect(local).toMatchObject({ code: 0, stderr: '' });

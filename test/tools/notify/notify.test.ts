@@ -130,7 +130,7 @@ test("a subscriber's webhook hears of its own subscriptions in order, and that o
     // An ordinary one of the same webhook: nothing about it for others either.
     await tenant.sender
       .post('/v1/deliveries/outcomes')
-      .send([{ origin: tenant.origin, sink, status: 429, retryafter: '600' }])
+      .send([{ origin: tenant.origin, sink, statuscode: 429, retryafter: '600' }])
       .expect(200);
     await own.until(id, 2);
     await registry.sql(`update "grant" set noteat = ${over} where sink = $1`, sink);

@@ -107,7 +107,7 @@ function readRules(text: string): Rules {
 }
 
 function CheckResult({ result }: { result: Schemas['RuleCheckResult'] }) {
-  const { examined, complete, refused, undecided, subscriptions } = result;
+  const { examined, complete, refused, undecided, results } = result;
   const numbers = { examined, refused, undecided };
   return (
     <div class="note">
@@ -115,11 +115,11 @@ function CheckResult({ result }: { result: Schemas['RuleCheckResult'] }) {
         {t(texts.checked).replace(/\{(\w+)\}/g, (_, key: keyof typeof numbers) => formatNumber(numbers[key]))}{' '}
         {!complete && t(texts.incomplete)}
       </p>
-      {refused + undecided > subscriptions.length && <p>{t(texts.firstRefused)}</p>}
-      {subscriptions.length > 0 && (
+      {refused + undecided > results.length && <p>{t(texts.firstRefused)}</p>}
+      {results.length > 0 && (
         <Table
           caption={t(texts.check)}
-          rows={subscriptions}
+          rows={results}
           keyOf={({ id }) => id}
           columns={[
             {
@@ -128,7 +128,7 @@ function CheckResult({ result }: { result: Schemas['RuleCheckResult'] }) {
               cell: ({ id }) => <a href={href('subscriptions', id)}>{id}</a>,
             },
             { key: 'who', title: t(texts.subscriber), cell: ({ subscriber }) => <bdi>{subscriber}</bdi> },
-            { key: 'verdict', title: t(texts.verdict), cell: ({ verdict }) => t(texts.verdicts[verdict]) },
+            { key: 'result', title: t(texts.result), cell: ({ result: each }) => t(texts.results[each]) },
             {
               key: 'why',
               title: t(texts.why),

@@ -45,12 +45,12 @@ const SubscriptionLink = ({ id }: { id: string }) => (
 );
 
 /** Consumers get no sinks, so theirs are made of the explanations and of what they may read of their subscriptions. */
-function sinksOf(answer: Schemas['MatchAnswer'], subscriptions: Subscriptions): readonly Matched[] {
+function sinksOf(answer: Schemas['MatchResult'], subscriptions: Subscriptions): readonly Matched[] {
   if (isAdmin.value || isSender.value) return answer.sinks;
   const sinks = new Map<string, Matched>();
   for (const { matched, sink, subscription } of answer.explanations ?? []) {
     if (!matched) continue;
-    const { allowedrate, expiresat } = subscriptions.get(subscription)?.statusdetails ?? {};
+    const { allowedrate, grantexpiresat: expiresat } = subscriptions.get(subscription)?.statusdetails ?? {};
     const before = sinks.get(sink)?.subscriptions ?? [];
     sinks.set(sink, { sink, allowedrate, expiresat, subscriptions: [...before, subscription] });
   }
@@ -63,7 +63,7 @@ export function MatchView({
   event,
   subscriptions,
 }: {
-  answer: Schemas['MatchAnswer'];
+  answer: Schemas['MatchResult'];
   event: EventMembers;
   subscriptions: Subscriptions;
 }) {

@@ -22,7 +22,7 @@ const maxExplained = 1_000;
 
 interface Result {
   event: EventMembers;
-  answer: Schemas['MatchAnswer'];
+  answer: Schemas['MatchResult'];
 }
 
 /** An event, and what the registry does with it: read again soon after each key, and after each change of the feed. */
@@ -95,7 +95,7 @@ function useMatch(origin: string | undefined, text: string): { result?: Result; 
         bodySerializer: (body) => body as string,
         signal,
       });
-      return { event: readEvent(asked) ?? {}, answer: data as Schemas['MatchAnswer'] };
+      return { event: readEvent(asked) ?? {}, answer: data as Schemas['MatchResult'] };
     },
     (change) => isBlock(change) || change.origin === origin,
   );

@@ -165,7 +165,7 @@ export function Actions({
   resource: LoadedResource<SubscriptionDetails>;
   onEdit: (() => void) | undefined;
 }) {
-  const { status, suspended } = read.subscription;
+  const { status, suspended, suspension } = read.subscription;
   const [opened, setOpened] = useState<Opened>();
   const close = () => setOpened(undefined);
   const onChanged = (answer: Answer) => follow(resource, answer);
@@ -174,7 +174,7 @@ export function Actions({
       {t(subscriptionPageTexts[name])}
     </button>
   );
-  const mayResume = suspended !== undefined && (isAdmin.value || suspended.by === 'subscriber');
+  const mayResume = suspension !== undefined && (isAdmin.value || suspension.by === 'subscriber');
   return (
     <section aria-label={t(subscriptionPageTexts.actions)}>
       <AskAgain read={read} reload={resource.reload} />
@@ -185,7 +185,7 @@ export function Actions({
           </button>
         )}
         {mayResume && button('resume')}
-        {suspended === undefined && status !== 'expired' && button('suspend')}
+        {!suspended && status !== 'expired' && button('suspend')}
         {button('rotate')}
         {button('remove', 'danger')}
       </div>

@@ -13,7 +13,7 @@ import { Table } from '../../ui/table.js';
 type Attempt = ApiHandshake['attempts'][number];
 type Lines = Attempt['request'];
 
-const stages = ['lookupms', 'connectms', 'tlsms', 'answerms', 'totalms'] as const;
+const stages = ['lookupms', 'connectms', 'tlsms', 'responsems', 'totalms'] as const;
 
 /** The words that a shell reads as one, whatever is in them. */
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -30,9 +30,9 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
     startedat,
     finishedat,
     request,
-    answer,
-    status,
-    remoteaddress,
+    response,
+    statuscode,
+    address,
     timing,
     verdict,
     cause,
@@ -40,7 +40,7 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
   } = attempt;
   const { host, pathname, search } = new URL(sink);
   const sent = [`OPTIONS ${pathname}${search} HTTP/1.1`, `Host: ${host}`, ...request.map(lineOf)];
-  const received = [...(status === undefined ? [] : [`HTTP/1.1 ${status}`]), ...(answer ?? []).map(lineOf)];
+  const received = [...(statuscode === undefined ? [] : [`HTTP/1.1 ${statuscode}`]), ...(response ?? []).map(lineOf)];
   const measured = stages.flatMap((stage) => {
     const ms = timing?.[stage];
     return ms === undefined
@@ -73,7 +73,7 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
       {isAdmin.value ? (
         <p class="soft">
           {cause !== undefined && `${t(handshakePageTexts.cause)}: ${cause}. `}
-          {remoteaddress !== undefined && `${t(handshakePageTexts.address)}: ${remoteaddress}. `}
+          {address !== undefined && `${t(handshakePageTexts.address)}: ${address}. `}
           {measured.length > 0 && `${t(handshakePageTexts.timing)}: ${measured.join(', ')}.`}
         </p>
       ) : (
@@ -90,9 +90,9 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
 const lineOf = ({ name, value }: Lines[number]) => `${name}: ${value}`;
 
 /** Consumers do not see whether there was a response without WebHook headers, other than by the verdict. */
-function nothing({ finishedat, answer }: Attempt) {
+function nothing({ finishedat, response }: Attempt) {
   if (finishedat === undefined) return handshakePageTexts.inFlight;
-  return answer === undefined ? handshakePageTexts.nothingReceived : handshakePageTexts.noWebhookHeader;
+  return response === undefined ? handshakePageTexts.nothingReceived : handshakePageTexts.noWebhookHeader;
 }
 
 function Wire({ title, lines }: { title: string; lines: readonly string[] }) {
@@ -200,7 +200,7 @@ export function Deliveries({ id, origin, sink }: { id: string; origin: string; s
     <section aria-labelledby="deliveries">
       <h2 id="deliveries">{t(subscriptionPageTexts.deliveries)}</h2>
       <Loaded of={deliveries}>
-        {({ counts, failures, deliveredat, lastat, laststatus, helduntil, message, advice }) => {
+        {({ counts, failures, deliveredat, lastat, laststatuscode, helduntil, message, advice }) => {
           const rows = Object.entries(counts);
           if (rows.length === 0) return <p>{t(subscriptionPageTexts.noDeliveries)}</p>;
           return (
@@ -214,7 +214,7 @@ export function Deliveries({ id, origin, sink }: { id: string; origin: string; s
               <dl class="facts">
                 <dt>{t(subscriptionPageTexts.lastDelivery)}</dt>
                 <dd>
-                  <Time at={lastat} /> {laststatus}
+                  <Time at={lastat} /> {laststatuscode}
                 </dd>
                 <dt>{t(subscriptionPageTexts.lastSuccess)}</dt>
                 <dd>{deliveredat === undefined ? '–' : <Time at={deliveredat} />}</dd>

@@ -25,7 +25,7 @@ const rate = (value: number | '*' | undefined) =>
 
 /** What is stored. Members that are absent are left out, apart from those that decide what matches. */
 function Facts({ subscription }: { subscription: ApiSubscription }) {
-  const { source, types, subject, filters, sinkcredential: credential, suspended, statusdetails } = subscription;
+  const { source, types, subject, filters, sinkcredential: credential, suspension, statusdetails } = subscription;
   const every = <span class="soft">{t(texts.every)}</span>;
   const facts: Array<[string, ComponentChildren]> = [
     [t(texts.sink), <bdi>{subscription.sink}</bdi>],
@@ -37,7 +37,7 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
     [t(texts.filters), filters?.length ? json(filters) : every],
     [t(texts.requestedrate), rate(subscription.requestedrate)],
     [t(texts.allowedrate), rate(statusdetails.allowedrate)],
-    [t(texts.grantEnds), statusdetails.expiresat && <Time at={statusdetails.expiresat} isExact />],
+    [t(texts.grantEnds), statusdetails.grantexpiresat && <Time at={statusdetails.grantexpiresat} isExact />],
     [t(texts.ends), subscription.expiresat && <Time at={subscription.expiresat} isExact />],
     [
       t(texts.credential),
@@ -60,16 +60,16 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
     [t(texts.price), subscription.price === undefined ? undefined : t(texts.steps(formatNumber(subscription.price)))],
     [
       t(texts.suspended),
-      suspended && (
+      suspension && (
         <>
-          <Time at={suspended.at} isExact /> {t(texts.suspendedBy[suspended.by])}
-          {suspended.person && (
+          <Time at={suspension.at} isExact /> {t(texts.suspendedBy[suspension.by])}
+          {suspension.person && (
             <>
               {' ('}
-              <bdi title={suspended.person.id}>{suspended.person.name ?? suspended.person.id}</bdi>)
+              <bdi title={suspension.person.id}>{suspension.person.name ?? suspension.person.id}</bdi>)
             </>
           )}
-          : <bdi>{suspended.reason}</bdi>
+          : <bdi>{suspension.reason}</bdi>
         </>
       ),
     ],

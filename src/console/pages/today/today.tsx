@@ -262,7 +262,7 @@ function Charts({ data }: { data: Statistics }) {
 const handshakeLooks = [
   ['granted', 1],
   ['refused', 2],
-  ['no_answer', 5],
+  ['no_response', 5],
   ['not_asked', 4],
 ] as const;
 

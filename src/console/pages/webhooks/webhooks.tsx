@@ -28,7 +28,7 @@ function WebhookDeliveries({
     <>
       <h2>{t(texts.deliveries)}</h2>
       <Loaded of={deliveries}>
-        {({ counts, failures, deliveredat, lastat, laststatus, message, advice }) => {
+        {({ counts, failures, deliveredat, lastat, laststatuscode, message, advice }) => {
           const rows = Object.entries(counts).sort(([, one], [, other]) => other - one);
           if (rows.length === 0) return <p>{t(texts.noDeliveries)}</p>;
           return (
@@ -38,7 +38,7 @@ function WebhookDeliveries({
               <dl class="facts">
                 <dt>{t(texts.lastDelivery)}</dt>
                 <dd>
-                  <Time at={lastat} /> {laststatus}
+                  <Time at={lastat} /> {laststatuscode}
                 </dd>
                 {deliveredat !== undefined && (
                   <>

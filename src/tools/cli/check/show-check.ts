@@ -80,14 +80,14 @@ export function reportJson(report: CheckReport): string {
       warnings,
       attempts: attempts.map(({ request, answer, totalMs, detail, cause, ...about }) => ({
         request: named(request.headers),
-        ...(answer === undefined ? { detail } : { status: answer.status, answer: named(answer.headers) }),
+        ...(answer === undefined ? { detail } : { statuscode: answer.status, response: named(answer.headers) }),
         totalms: totalMs,
         ...said(about),
         cause,
       })),
       callbacks: report.callbacks.map(({ method, status, rejected }) => ({
         method,
-        status,
+        statuscode: status,
         rejected: rejected && presentRejected(origin, rejected, 'en'),
       })),
       notes: report.notes,

@@ -47,7 +47,7 @@ func main() {
 	ctx := context.Background()
 	matched, err := registry.MatchEventWithApplicationCloudeventsPlusJSONBodyWithResponse(ctx, nil, event)
 	check(err)
-	answer, err := matched.JSON200.AsMatchAnswer()
+	answer, err := matched.JSON200.AsMatchResult()
 	check(err)
 	live := assent.ListGrantsParamsState("live")
 	listed, err := registry.ListGrantsWithResponse(ctx, &assent.ListGrantsParams{State: &live})

@@ -5,7 +5,7 @@ from client import AuthenticatedClient
 from client.api.feed import list_changes
 from client.api.grants import list_grants
 from client.api.matching import match_event
-from client.models import CloudEvent, CloudEventSpecversion, ListGrantsState, MatchAnswer, PlainCredential
+from client.models import CloudEvent, CloudEventSpecversion, ListGrantsState, MatchResult, PlainCredential
 
 registry = AuthenticatedClient(base_url=os.environ["REGISTRY"], token=os.environ["TOKEN"])
 event = CloudEvent(
@@ -14,7 +14,7 @@ event = CloudEvent(
 matched = match_event.sync(client=registry, body=event)
 listed = list_grants.sync(client=registry, state=ListGrantsState.LIVE)
 followed = list_changes.sync(client=registry, after=os.environ["CURSOR"])
-assert isinstance(matched, MatchAnswer) and isinstance(listed, list), (matched, listed)
+assert isinstance(matched, MatchResult) and isinstance(listed, list), (matched, listed)
 
 
 def rate_of(thing):
