@@ -128,6 +128,11 @@ async function start({ block, change = (code) => code, runtime }: Subject, files
   return program;
 }
 
+async function checkOf(url: string): Promise<[exit: number | string, output: string]> {
+  const program = startProgram('tools/cli/assent.js', { env: {}, args: ['check', url] });
+  return [await program.ended, program.stdout];
+}
+
 const event = (type: string, more: object = {}) => ({
   specversion: '1.0',
   id: '1',
@@ -179,56 +184,56 @@ const printing = new Map(
 );
 
 ('missing' in tools ? describe.skip : describe)('the kit', () => {
-  test.each([...frameworks, ...runtimes])('in $name consents, and receives what a sender delivers', async (subject) => {
-    const { name, block } = subject;
-    const program = await start(subject, printing);
-    const host = name.toLowerCase().replace(/\W+/g, '-');
-    const type = `com.example.${host}`;
-    const post = (headers: Record<string, string>, body: string) =>
-      fetch(program.url, { method: 'POST', headers: { 'WebHook-Request-Origin': tenant.origin, ...headers }, body });
-
-    const sink = front.sink(`${host}.hooks.test`, program.url);
-    const protocolsettings = { contentmode: 'binary' };
-    const { id } = await tenant.register(sink, { types: [type], protocolsettings });
-    expect(await tenant.read(id)).toMatchObject({
-      status: 'active',
-      statusdetails: { reason: 'granted', allowedrate: 120 },
-    });
-    const sent = event(type, { data: { to: host } });
-    await until(() => sender.match(sent).sinks.length === 1);
-    expect(await sender.deliver(sent, sender.match(sent))).toMatchObject([{ sink, outcome: 'delivered', status: 204 }]);
-    await until(() => program.output.includes(`${type} 1 {"to":"${host}"}`));
-
-    const batch = JSON.stringify([event(type, { id: '2' }), event(type, { id: '3', data: 'text' })]);
-    expect((await post({ 'Content-Type': 'application/cloudevents-batch+json' }, batch)).status).toBe(204);
-    await until(() => program.output.includes(`${type} 3 "text"`));
-    expect(program.output).toContain(`raw ${batch}`);
-    const wrong = await post({ 'Content-Type': 'application/cloudevents+json' }, '{"specversion":"1.0","id":""}');
-    expect(wrong.status).toBe(400);
-    expect(wrong.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-    expect(JSON.stringify(await wrong.json())).toContain('"pointer":"/id"');
-    expect((await post({ 'Content-Type': 'application/json' }, '{}')).status).toBe(415);
-    const large = 'x'.repeat(1_048_577);
-    expect((await post({ 'Content-Type': 'application/cloudevents+json' }, large)).status).toBe(413);
-
-    const stranger = { 'WebHook-Request-Origin': `${tenant.origin}.attacker.test` };
-    const denied = await fetch(program.url, { method: 'OPTIONS', headers: stranger });
-    expect(denied.headers.get('webhook-allowed-origin')).toBeNull();
-    expect((await post(stranger, '{}')).status).toBe(403);
-    // Next has routes for the methods of the file alone.
-    if (block !== 'kit-next') expect((await fetch(program.url)).status).toBe(405);
-    const preflight = { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' };
-    const answered = await fetch(program.url, { method: 'OPTIONS', headers: preflight });
-    expect([...answered.headers.keys()].filter((header) => header.startsWith('webhook-'))).toEqual([]);
-  });
-
   test.each([...frameworks, ...runtimes])(
-    'in $name satisfies `assent check` and the conformance kit',
+    'in $name consents, receives what a sender delivers, and satisfies `assent check` and the conformance kit',
     async (subject) => {
-      const { url } = await start(subject);
-      const program = startProgram('tools/cli/assent.js', { env: {}, args: ['check', url] });
-      expect([await program.ended, program.stdout]).toEqual([0, expect.stringContaining('Consent (granted, 120 ')]);
-      expect(failuresOf(await judgeReceiver(url, {}))).toEqual([]);
+      const { name, block } = subject;
+      const program = await start(subject, printing);
+      const judged = judgeReceiver(program.url, {});
+      const checked = checkOf(program.url);
+      const host = name.toLowerCase().replace(/\W+/g, '-');
+      const type = `com.example.${host}`;
+      const post = (headers: Record<string, string>, body: string) =>
+        fetch(program.url, { method: 'POST', headers: { 'WebHook-Request-Origin': tenant.origin, ...headers }, body });
+
+      const sink = front.sink(`${host}.hooks.test`, program.url);
+      const protocolsettings = { contentmode: 'binary' };
+      const { id } = await tenant.register(sink, { types: [type], protocolsettings });
+      expect(await tenant.read(id)).toMatchObject({
+        status: 'active',
+        statusdetails: { reason: 'granted', allowedrate: 120 },
+      });
+      const sent = event(type, { data: { to: host } });
+      await until(() => sender.match(sent).sinks.length === 1);
+      expect(await sender.deliver(sent, sender.match(sent))).toMatchObject([
+        { sink, outcome: 'delivered', status: 204 },
+      ]);
+      await until(() => program.output.includes(`${type} 1 {"to":"${host}"}`));
+
+      const batch = JSON.stringify([event(type, { id: '2' }), event(type, { id: '3', data: 'text' })]);
+      expect((await post({ 'Content-Type': 'application/cloudevents-batch+json' }, batch)).status).toBe(204);
+      await until(() => program.output.includes(`${type} 3 "text"`));
+      expect(program.output).toContain(`raw ${batch}`);
+      const wrong = await post({ 'Content-Type': 'application/cloudevents+json' }, '{"specversion":"1.0","id":""}');
+      expect(wrong.status).toBe(400);
+      expect(wrong.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      expect(JSON.stringify(await wrong.json())).toContain('"pointer":"/id"');
+      expect((await post({ 'Content-Type': 'application/json' }, '{}')).status).toBe(415);
+      const large = 'x'.repeat(1_048_577);
+      expect((await post({ 'Content-Type': 'application/cloudevents+json' }, large)).status).toBe(413);
+
+      const stranger = { 'WebHook-Request-Origin': `${tenant.origin}.attacker.test` };
+      const denied = await fetch(program.url, { method: 'OPTIONS', headers: stranger });
+      expect(denied.headers.get('webhook-allowed-origin')).toBeNull();
+      expect((await post(stranger, '{}')).status).toBe(403);
+      // Next has routes for the methods of the file alone.
+      if (block !== 'kit-next') expect((await fetch(program.url)).status).toBe(405);
+      const preflight = { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' };
+      const answered = await fetch(program.url, { method: 'OPTIONS', headers: preflight });
+      expect([...answered.headers.keys()].filter((header) => header.startsWith('webhook-'))).toEqual([]);
+
+      expect(await checked).toEqual([0, expect.stringContaining('Consent (granted, 120 ')]);
+      expect(failuresOf(await judged)).toEqual([]);
     },
   );
 
