@@ -41,7 +41,7 @@ function coverageOf(text) {
 
 /** As many tables as there are names. `rows` begin with what stands in the first column, which names the row. */
 async function tablesOf() {
-  const [{ errorCodes, RegistryError }, { problemOf }, { problemTitles }, { verdicts, warnings }, { settings }] =
+  const [{ errorCodes, RegistryError }, { problemOf }, { problemTitles }, { verdicts, mistakes }, { settings }] =
     await Promise.all([
       built('base/errors.js'),
       built('registry/http/problem.js'),
@@ -142,7 +142,7 @@ async function tablesOf() {
     },
     warnings: {
       head: ['warning', 'what Assent accepted'],
-      rows: Object.entries(warnings).map(([warning, sentence]) => [code(warning), inEnglish(sentence)]),
+      rows: Object.entries(mistakes).map(([mistake, sentence]) => [code(mistake), inEnglish(sentence)]),
     },
     settings: {
       head: ['name', 'default', 'range'],

@@ -35,7 +35,7 @@ export interface Grant extends Pair {
   /** Requests per minute. */
   allowedRate: Rate;
   requestedRate: number | undefined;
-  warnings: string[];
+  tolerated: string[];
   handshake: string | undefined;
   reference: string | undefined;
   recordedBy: string;

@@ -115,7 +115,7 @@ export interface Attempt {
   verdict: Verdict | undefined;
   /** What made the verdict, if it does not say it all. */
   cause: string | undefined;
-  warnings: string[];
+  tolerated: string[];
 }
 
 export type HeaderLine = [name: string, value: string];

@@ -36,7 +36,7 @@ type RefusedVerdict =
   'redirected' | 'origin_mismatch' | 'origin_repeated' | 'rate_missing' | 'rate_malformed' | 'rate_repeated';
 
 /** Kept with a grant. Only `lenient` accepts the first five; the others are for information. */
-export type Warning =
+export type Mistake =
   | 'origin_in_list'
   | 'origin_trailing_dot'
   | 'rate_missing'
@@ -53,7 +53,7 @@ interface Granted {
   /** The value that is the consent, as the target wrote it. */
   allowedOrigin: string;
   allowedRate: Rate;
-  warnings: Warning[];
+  tolerated: Mistake[];
 }
 
 interface Refused {
@@ -187,7 +187,7 @@ function judgeHeaders(criteria: Criteria, status: number, answer: AnswerHeaders)
     verdict: consent.allowedOrigin === '*' ? 'granted_any_origin' : 'granted',
     allowedOrigin: consent.allowedOrigin,
     allowedRate: permitted.allowedRate,
-    warnings: [...consent.warnings, ...permitted.warnings, ...judgeAllow(answer.get('allow'))],
+    tolerated: [...consent.tolerated, ...permitted.tolerated, ...judgeAllow(answer.get('allow'))],
   };
 }
 
@@ -212,19 +212,19 @@ function whySilent(status: number, answer: AnswerHeaders): WithheldVerdict {
 export function judgeOrigin(
   { origin, judgement }: Pick<Criteria, 'origin' | 'judgement'>,
   lines: string[],
-): { allowedOrigin: string; warnings: Warning[] } | 'origin_mismatch' | 'origin_repeated' {
+): { allowedOrigin: string; tolerated: Mistake[] } | 'origin_mismatch' | 'origin_repeated' {
   const values = lines.flatMap((line) => line.split(',')).map(trimFieldValue);
   const listed = values.length > 1;
   if (listed && judgement === 'strict') return 'origin_repeated';
 
   const ours = (value: string) => asciiLowerCase(value) === asciiLowerCase(origin);
-  const warnings: Warning[] = listed ? ['origin_in_list'] : [];
+  const tolerated: Mistake[] = listed ? ['origin_in_list'] : [];
   const exact = values.find((value) => ours(value) || (value === '*' && !listed));
-  if (exact !== undefined) return { allowedOrigin: exact, warnings };
+  if (exact !== undefined) return { allowedOrigin: exact, tolerated };
 
   const dotted = values.find((value) => value.endsWith('.') && ours(value.slice(0, -1)));
   if (dotted !== undefined && judgement === 'lenient') {
-    return { allowedOrigin: dotted, warnings: [...warnings, 'origin_trailing_dot'] };
+    return { allowedOrigin: dotted, tolerated: [...tolerated, 'origin_trailing_dot'] };
   }
   return values.includes('*') ? 'origin_repeated' : 'origin_mismatch';
 }
@@ -233,22 +233,22 @@ export function judgeOrigin(
 function judgeRate(
   { requestedRate, defaultRate, judgement }: Criteria,
   lines: string[],
-): { allowedRate: Rate; warnings: Warning[] } | 'rate_missing' | 'rate_malformed' | 'rate_repeated' {
+): { allowedRate: Rate; tolerated: Mistake[] } | 'rate_missing' | 'rate_malformed' | 'rate_repeated' {
   const [line] = lines;
   if (line === undefined && requestedRate === undefined) {
-    return { allowedRate: defaultRate, warnings: ['rate_defaulted'] };
+    return { allowedRate: defaultRate, tolerated: ['rate_defaulted'] };
   }
   const given = line === undefined || lines.length > 1 ? undefined : parseRate(line);
   if (line !== undefined && given !== undefined) {
-    return { allowedRate: given, warnings: warningsOfRate(line, given, requestedRate) };
+    return { allowedRate: given, tolerated: mistakesOfRate(line, given, requestedRate) };
   }
   const wrong = line === undefined ? 'rate_missing' : isRepeated(lines) ? 'rate_repeated' : 'rate_malformed';
   const fallback = requestedRate ?? defaultRate;
-  return judgement === 'strict' || fallback === '*' ? wrong : { allowedRate: fallback, warnings: [wrong] };
+  return judgement === 'strict' || fallback === '*' ? wrong : { allowedRate: fallback, tolerated: [wrong] };
 }
 
 /** Warnings about a valid rate: `text` as it was written, `given` as it was parsed. */
-export function warningsOfRate(text: string, given: Rate, requestedRate: number | undefined): Warning[] {
+export function mistakesOfRate(text: string, given: Rate, requestedRate: number | undefined): Mistake[] {
   const isAbove = requestedRate !== undefined && (given === '*' || given > requestedRate);
   return [
     ...(isAbove ? (['rate_above_requested'] as const) : []),
@@ -261,7 +261,7 @@ function isRepeated(lines: string[]): boolean {
 }
 
 /** Section 4.2: Allow SHOULD be there and name POST. Its absence is fine; a value without POST is a warning. */
-function judgeAllow(lines: string[] | undefined): Warning[] {
+function judgeAllow(lines: string[] | undefined): Mistake[] {
   const methods = lines?.flatMap((line) => line.split(',')).map(trimFieldValue);
   return methods === undefined || methods.includes('POST') ? [] : ['allow_without_post'];
 }

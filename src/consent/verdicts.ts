@@ -5,10 +5,10 @@ import {
   hintTexts,
   observedText,
   verdictTexts,
-  warningTexts,
+  mistakeTexts,
   type VerdictText,
 } from '../base/texts/verdicts.js';
-import { judgeOrigin, type Judgement, type Warning } from './judgement.js';
+import { judgeOrigin, type Judgement, type Mistake } from './judgement.js';
 
 /** Verdicts of the registry itself on a handshake or a grant; the others are what a response means. */
 type RegistryVerdict =
@@ -106,11 +106,19 @@ export const verdicts = Object.fromEntries(
 
 export const isVerdict = (code: string): code is Verdict => Object.hasOwn(verdicts, code);
 
-/** One sentence for every warning that is kept with a grant. */
-export const warnings: Readonly<Record<Warning, Text>> = {
-  ...warningTexts,
-  rate_capped: warningTexts.rate_capped(maxRate),
+/** One sentence for every mistake that is kept with a grant. */
+export const mistakes: Readonly<Record<Mistake, Text>> = {
+  ...mistakeTexts,
+  rate_capped: mistakeTexts.rate_capped(maxRate),
 };
+
+/** For people. A newer version may have stored a code that this one does not know. */
+export function presentMistakes(codes: readonly string[], language: Language) {
+  return codes.map((code) => ({
+    code,
+    message: (mistakes as Partial<Record<string, Text>>)[code]?.[language] ?? code,
+  }));
+}
 
 /**
  * What was observed. Leave `status` out for readers who may not see it. Header values are as the target wrote them;

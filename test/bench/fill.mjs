@@ -144,7 +144,7 @@ const insertHandshakes = `
   from made`;
 
 const insertAttempts = `
-  insert into attempt (handshake, number, requestheaders, startedat, finishedat, verdict, warnings, statuscode, responseheaders,
+  insert into attempt (handshake, number, requestheaders, startedat, finishedat, verdict, tolerated, statuscode, responseheaders,
     address, timing)
   select handshake, 1, jsonb_build_array(jsonb_build_array('WebHook-Request-Origin', origin)), at, at + interval '1 second',
     case become when 'refused' then 'no_consent_headers' when 'unreachable' then 'connection_refused' when 'retired' then 'gone'
@@ -157,7 +157,7 @@ const insertAttempts = `
 
 /** Of a thousand, ten are agreements, which no handshake renews, and one is held for a while. */
 const insertGrants = `
-  insert into "grant" (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate, warnings, handshake,
+  insert into "grant" (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate, tolerated, handshake,
     recordedby, grantedat, expiresat, renewat, noteat, helduntil, address)
   select origin, sink, ${idOf('n', 'at', 2)}, tenant, 'live', case when isagreed then 'agreement' else 'response' end, origin,
     '100', 120, '{}', handshake, 'assent', grantedat, over, case when not isagreed and over > now() then over - interval '2 days' end,

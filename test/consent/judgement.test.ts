@@ -22,7 +22,7 @@ const granted = (changes: object = {}) => ({
   verdict: 'granted',
   allowedOrigin: origin,
   allowedRate: 120,
-  warnings: [],
+  tolerated: [],
   ...changes,
 });
 const withheld = (verdict: string) => ({ kind: 'withheld', verdict });
@@ -278,8 +278,8 @@ describe('WebHook-Allowed-Origin', () => {
     ['a list with and without the dot', [`${origin}., ${origin}`], ['origin_in_list'], origin],
   ])(
     'that contains our origin in %s is consent by lenient judgement, with a warning',
-    (_what, values, warnings, value) => {
-      expect(judged(lenient, ...values)).toEqual(granted({ warnings, allowedOrigin: value }));
+    (_what, values, tolerated, value) => {
+      expect(judged(lenient, ...values)).toEqual(granted({ tolerated, allowedOrigin: value }));
     },
   );
 
@@ -310,27 +310,27 @@ describe('WebHook-Allowed-Rate', () => {
 
   test.each(['121', '*'])('above the requested rate is recorded as returned: %s', (value) => {
     const allowedRate = value === '*' ? '*' : Number(value);
-    expect(judged(strict, value)).toEqual(granted({ allowedRate, warnings: ['rate_above_requested'] }));
+    expect(judged(strict, value)).toEqual(granted({ allowedRate, tolerated: ['rate_above_requested'] }));
   });
 
   test.each(['1000000000000000', '9'.repeat(40)])(
     'above the highest possible rate counts as that rate: %s',
     (value) => {
       const capped = { allowedRate: 999_999_999_999_999 };
-      expect(judged(unasked, value)).toEqual(granted({ ...capped, warnings: ['rate_capped'] }));
-      expect(judged(strict, value)).toEqual(granted({ ...capped, warnings: ['rate_above_requested', 'rate_capped'] }));
+      expect(judged(unasked, value)).toEqual(granted({ ...capped, tolerated: ['rate_capped'] }));
+      expect(judged(strict, value)).toEqual(granted({ ...capped, tolerated: ['rate_above_requested', 'rate_capped'] }));
     },
   );
 
   test('is required if a rate was requested', () => {
     expect(judged(strict)).toEqual(refused('rate_missing'));
-    expect(judged(lenient)).toEqual(granted({ allowedRate: 120, warnings: ['rate_missing'] }));
+    expect(judged(lenient)).toEqual(granted({ allowedRate: 120, tolerated: ['rate_missing'] }));
   });
 
   test('if absent and not requested leaves the default rate of the origin', () => {
     for (const judgement of ['strict', 'lenient'] as const) {
       const criteria = { ...unasked, judgement };
-      expect(judged(criteria)).toEqual(granted({ allowedRate: 60, warnings: ['rate_defaulted'] }));
+      expect(judged(criteria)).toEqual(granted({ allowedRate: 60, tolerated: ['rate_defaulted'] }));
     }
   });
 
@@ -339,9 +339,9 @@ describe('WebHook-Allowed-Rate', () => {
     (value) => {
       expect(judged(strict, value)).toEqual(refused('rate_malformed'));
       expect(judged(unasked, value)).toEqual(refused('rate_malformed'));
-      expect(judged(lenient, value)).toEqual(granted({ allowedRate: 120, warnings: ['rate_malformed'] }));
+      expect(judged(lenient, value)).toEqual(granted({ allowedRate: 120, tolerated: ['rate_malformed'] }));
       const unaskedLenient: Criteria = { ...unasked, judgement: 'lenient' };
-      expect(judged(unaskedLenient, value)).toEqual(granted({ allowedRate: 60, warnings: ['rate_malformed'] }));
+      expect(judged(unaskedLenient, value)).toEqual(granted({ allowedRate: 60, tolerated: ['rate_malformed'] }));
       expect(judged({ ...unaskedLenient, defaultRate: '*' }, value)).toEqual(refused('rate_malformed'));
     },
   );
@@ -356,7 +356,7 @@ describe('WebHook-Allowed-Rate', () => {
     (_what, values) => {
       expect(judged(strict, ...values)).toEqual(refused('rate_repeated'));
       expect(judged(unasked, ...values)).toEqual(refused('rate_repeated'));
-      expect(judged(lenient, ...values)).toEqual(granted({ allowedRate: 120, warnings: ['rate_repeated'] }));
+      expect(judged(lenient, ...values)).toEqual(granted({ allowedRate: 120, tolerated: ['rate_repeated'] }));
     },
   );
 
@@ -369,8 +369,8 @@ describe('Allow', () => {
   test('that does not name POST is only a warning with a grant', () => {
     const judged = (...values: string[]) =>
       answer(strict, [...consent, ...values.map((value) => ['Allow', value] as const)]);
-    expect(judged('GET, OPTIONS')).toEqual(granted({ warnings: ['allow_without_post'] }));
-    expect(judged('')).toEqual(granted({ warnings: ['allow_without_post'] }));
+    expect(judged('GET, OPTIONS')).toEqual(granted({ tolerated: ['allow_without_post'] }));
+    expect(judged('')).toEqual(granted({ tolerated: ['allow_without_post'] }));
     expect(judged('OPTIONS,POST')).toEqual(granted());
     expect(judged('GET', 'POST')).toEqual(granted());
   });
@@ -391,7 +391,7 @@ describe('a receiver in the field', () => {
       lenient,
       200,
       [allowedOrigin('other.example.com'), allowedOrigin(origin)],
-      granted({ warnings: ['origin_in_list', 'rate_missing'] }),
+      granted({ tolerated: ['origin_in_list', 'rate_missing'] }),
     ],
     ['the CloudEvents Go SDK that uses the callback', strict, 200, [], withheld('no_consent_headers')],
     ['the CloudEvents Go SDK that does not know the origin', strict, 400, [], withheld('no_consent_headers')],
@@ -400,7 +400,7 @@ describe('a receiver in the field', () => {
       strict,
       200,
       [['Allow', 'POST'], allowedOrigin(origin), allowedRate('1000')],
-      granted({ allowedRate: 1000, warnings: ['rate_above_requested'] }),
+      granted({ allowedRate: 1000, tolerated: ['rate_above_requested'] }),
     ],
     ["Brigade's gateway that calls back later", strict, 200, [], withheld('no_consent_headers')],
     ['the .NET SDK that mirrors the 404 of a callback', strict, 404, [], withheld('not_found_at_target')],
@@ -431,7 +431,7 @@ describe('a receiver in the field', () => {
         verdict: 'granted_any_origin',
         allowedOrigin: '*',
         allowedRate: '*',
-        warnings: ['rate_above_requested'],
+        tolerated: ['rate_above_requested'],
       }),
     ],
   ])('is judged correctly: %s', (_receiver, criteria, status, headers, judgement) => {

@@ -7,7 +7,7 @@ import {
   describe as describeVerdict,
   quoted,
   verdicts,
-  warnings,
+  mistakes,
   type Verdict,
 } from '../../src/consent/verdicts.js';
 import { grantTexts } from '../../src/base/texts/grants.js';
@@ -35,7 +35,7 @@ test('every hint, warning and message of a rejected callback or a status is ther
   const texts: Text[] = [
     ...Object.values(adviceWithCallback),
     ...Object.values(hintTexts),
-    ...Object.values(warnings),
+    ...Object.values(mistakes),
     observedText(quoted(origin), 'WebHook-Allowed-Origin "x"'),
     ...rejected.flatMap(({ message, advice }) => [message, advice]),
     ...Object.values(nextTexts),

@@ -26,13 +26,13 @@ inBrowser('the audit record and the feed in the console', () => {
     await stage.tenant.revoke(sink);
     // A record of many entries, and one with what no request may have.
     await stage.registry.sql(
-      `insert into audit (id, at, tenant, actor, action, target, subscriber, reference, detail, requestid)
+      `insert into audit (id, at, tenant, actor, action, target, subscriber, reference, details, requestid)
        select gen_random_uuid(), now() - interval '1 day' - n * interval '1 second', 'gemeente', 'robot', 'grant.held', 'grant:' || n,
          null, null, jsonb_build_object('sink', 'https://example.com/' || n, 'reason', 'a "quoted"
 line'), null from generate_series(1, 3000) n`,
     );
     await stage.registry.sql(
-      `insert into audit (id, at, tenant, actor, action, target, detail, changed)
+      `insert into audit (id, at, tenant, actor, action, target, details, changed)
        values (gen_random_uuid(), now(), 'gemeente', $1, 'subscription.replaced', 'subscription:x', $2::jsonb, $3::jsonb)`,
       `${hostile}actor`,
       JSON.stringify({ reason: hostile }),

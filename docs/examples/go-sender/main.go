@@ -178,7 +178,7 @@ func permit(to pair) (string, error) {
 		var found struct {
 			Requests            int
 			Lease, Code         string
-			Seconds, RetryAfter float64
+			Seconds, WaitSeconds float64
 			Faults              []struct{ Rule string }
 		}
 		askedAt := time.Now()
@@ -198,7 +198,7 @@ func permit(to pair) (string, error) {
 			leases[to] = lease{found.Lease, found.Requests, askedAt.Add(seconds(found.Seconds))}
 		default:
 			// An admin can end a hold earlier.
-			time.Sleep(min(seconds(found.RetryAfter), 10*time.Second))
+			time.Sleep(min(seconds(found.WaitSeconds), 10*time.Second))
 		}
 	}
 }

@@ -94,7 +94,7 @@ def permit(origin, sink):
             LEASES[origin, sink] = found.get("lease"), found["requests"], asked_at + found.get("seconds", 2)
         else:
             # An admin can end a hold earlier.
-            time.sleep(min(found.get("retryafter", 1), 10))
+            time.sleep(min(found.get("waitseconds", 1), 10))
 
 
 def give_back(origin, sink):

@@ -190,7 +190,7 @@ create table attempt (
   finishedat timestamptz(3),
   verdict text,
   cause text,
-  warnings text[],
+  tolerated text[],
   statuscode integer,
   responseheaders jsonb,
   address text,
@@ -230,7 +230,7 @@ create table "grant" (
   allowedorigin text,
   allowedrate text not null,
   requestedrate integer,
-  warnings text[],
+  tolerated text[],
   handshake uuid,
   reference text,
   recordedby text not null,
@@ -321,7 +321,7 @@ create table audit (
   subscriber text collate "C",
   reference text,
   changed jsonb,
-  detail jsonb,
+  details jsonb,
   requestid text,
   constraint audit_pkey primary key (tenant, at, id)
 );
@@ -462,8 +462,8 @@ create table block_announcement (
   untiltenant text,
   untilid uuid,
   -- How many were told, and of these: live grants, and the first names of origins.
-  subscriptions integer not null default 0,
-  grants integer not null default 0,
+  subscriptioncount integer not null default 0,
+  grantcount integer not null default 0,
   origins text[],
   -- When the latest page was written. Announcements take turns.
   pagedat timestamptz(3) not null default current_timestamp,
@@ -600,7 +600,7 @@ from (
     g.endreason as grantendreason,
     g.basis,
     g.allowedrate,
-    g.warnings,
+    g.tolerated,
     g.expiresat,
     g.renewat,
     greatest(0, floor(extract(epoch from g.expiresat - now())))::float8 as secondsleft,

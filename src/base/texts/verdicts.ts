@@ -502,8 +502,8 @@ export const observedText = (origin: string, seen: string): Text => ({
   nl: `Voor afzender ${origin} stuurde de webhook dit terug: ${seen}.`,
 });
 
-/** One sentence for every warning that is kept with a grant. `maxRate`: the highest rate that is kept. */
-export const warningTexts = {
+/** One sentence for every mistake that is kept with a grant. `maxRate`: the highest rate that is kept. */
+export const mistakeTexts = {
   origin_in_list: {
     en: 'WebHook-Allowed-Origin had several values; return only the origin that asked or "*".',
     nl: 'WebHook-Allowed-Origin had meer dan één waarde; stuur alleen de afzender die erom vroeg of "*" terug.',

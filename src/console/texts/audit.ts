@@ -31,7 +31,7 @@ export const auditTexts = {
   member: { en: 'Member', nl: 'Onderdeel' },
   before: { en: 'Before', nl: 'Voor' },
   after: { en: 'After', nl: 'Na' },
-  detail: { en: 'More details', nl: 'Meer details' },
+  details: { en: 'More details', nl: 'Meer details' },
   long: { en: 'Show all {n} characters', nl: 'Toon alle {n} tekens' },
   export: { en: 'Export', nl: 'Exporteren' },
   exportText: {

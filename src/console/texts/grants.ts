@@ -54,7 +54,7 @@ export const grantsTexts = {
   recordedBy: { en: 'Recorded by', nl: 'Vastgelegd door' },
   requestedRate: { en: 'Rate that was asked for', nl: 'Gevraagd tempo' },
   allowedOrigin: { en: 'WebHook-Allowed-Origin', nl: 'WebHook-Allowed-Origin' },
-  warnings: { en: 'Warnings', nl: 'Waarschuwingen' },
+  tolerated: { en: 'Tolerated', nl: 'Door de vingers gezien' },
   renewal: { en: 'Renewal', nl: 'Verlenging' },
   renewsAt: { en: 'Assent asks the webhook again', nl: 'Assent vraagt het de webhook opnieuw' },
   renewsNever: { en: 'Assent does not renew it.', nl: 'Assent verlengt deze grant niet.' },

@@ -45,9 +45,9 @@ export class LeaseClient {
     const body = { ...rest, instance: this.#instance, ...(returns.length === 0 ? {} : { returns }) };
     const answer = await this.#client.POST('/leases', { body, signal: this.#signal }).catch(deniedBy);
     if ('denied' in answer) return answer;
-    const { lease, requests, seconds = 0, retryafter, helduntil } = answer.data;
+    const { lease, requests, seconds = 0, waitseconds, helduntil } = answer.data;
     if (helduntil !== undefined) return { denied: { denial: 'held', message: denials.held, helduntil } };
-    return { lease, requests, seconds, retryAfterMs: retryafter === undefined ? undefined : retryafter * 1_000 };
+    return { lease, requests, seconds, retryAfterMs: waitseconds === undefined ? undefined : waitseconds * 1_000 };
   }
 
   async handBack(lease: string, unused: number): Promise<void> {

@@ -23,7 +23,7 @@ import { indexOf, isUnder, type BlockedThing } from './under.js';
 export interface Announcement {
   isFinished: boolean;
   /** How many subscriptions were announced. */
-  subscriptions: number;
+  subscriptionCount: number;
 }
 
 const maxOrigins = 1_000;
@@ -39,7 +39,7 @@ export async function beginAnnouncement({ sql }: Transaction, { id, tenant, kind
 /** Waits for a page that is being written. */
 export async function beginRelease({ sql }: Transaction, { id }: Block): Promise<void> {
   const hasBegun = await sql.$executeRaw`
-    update block_announcement set islifted = true, attenant = '', atid = ${beforeAllIds}::uuid, subscriptions = 0, grants = 0,
+    update block_announcement set islifted = true, attenant = '', atid = ${beforeAllIds}::uuid, subscriptioncount = 0, grantcount = 0,
       origins = '{}', untiltenant = case when finishedat is null then attenant end,
       untilid = case when finishedat is null then atid end, finishedat = null
     where block = ${id}::uuid and attenant <> ''`;
@@ -49,7 +49,7 @@ export async function beginRelease({ sql }: Transaction, { id }: Block): Promise
 export async function readAnnouncement(sql: Sql, { id }: Block): Promise<Announcement | undefined> {
   const [row] = await sql.$queryRaw<AnnouncementRow[]>`
     select * from block_announcement where block = ${id}::uuid and not islifted`;
-  return row && { isFinished: row.finishedat !== null, subscriptions: row.subscriptions };
+  return row && { isFinished: row.finishedat !== null, subscriptionCount: row.subscriptioncount };
 }
 
 /**
@@ -113,13 +113,13 @@ async function announcePage(tx: Transaction, row: AnnouncementRow, size: number)
   for (const { id, origin, sink, subscriber } of announced) {
     tx.change({ kind, tenant, origin, sink, subscription: id, subscriber });
   }
-  const subscriptions = row.subscriptions + announced.length;
-  const grants = row.grants + announced.reduce((sum, each) => sum + each.grants, 0);
+  const subscriptioncount = row.subscriptioncount + announced.length;
+  const grantcount = row.grantcount + announced.reduce((sum, each) => sum + each.grants, 0);
   const origins = [...new Set([...row.origins, ...announced.map(({ origin }) => origin)])].slice(0, maxOrigins);
   const next = isTenantOver ? await nextTenant(sql, row, tenant) : tenant;
   if (next === undefined) {
     const what = row.islifted ? 'lifted' : 'created';
-    const detail = { what, kind: row.kind, value: row.value, subscriptions, grants, origins: origins.length };
+    const detail = { what, kind: row.kind, value: row.value, subscriptioncount, grantcount, origins: origins.length };
     tx.audit(service(row.tenant), 'block.announced', `block:${row.block}`, detail);
   }
   if (next === undefined && row.islifted) {
@@ -129,7 +129,7 @@ async function announcePage(tx: Transaction, row: AnnouncementRow, size: number)
   const now = await databaseTime(sql);
   await sql.$executeRaw`
     update block_announcement set attenant = ${next ?? tenant}, atid = ${next === tenant ? last : beforeAllIds}::uuid,
-      subscriptions = ${subscriptions}, grants = ${grants}, origins = ${origins}::text[], pagedat = ${now}::timestamptz,
+      subscriptioncount = ${subscriptioncount}, grantcount = ${grantcount}, origins = ${origins}::text[], pagedat = ${now}::timestamptz,
       finishedat = ${next === undefined ? now : null}::timestamptz
     where block = ${row.block}::uuid`;
 }

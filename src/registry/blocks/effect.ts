@@ -7,12 +7,12 @@ import { indexOf, isUnder, tenantsOf, type BlockedThing } from './under.js';
 export interface BlockEffect {
   origins: string[];
   /** Not ended. */
-  subscriptions: number;
+  subscriptioncount: number;
   subscribers: string[];
   /** Live. */
-  grants: number;
+  grantcount: number;
   /** Not finished. */
-  handshakes: number;
+  handshakecount: number;
   /** There may be more than these numbers say. */
   more: boolean;
 }
@@ -60,12 +60,12 @@ export async function effectOf(sql: Sql, block: BlockedThing): Promise<BlockEffe
     )
     select
       array(select origin from (select origin from subscriptions union select origin from grants) o order by origin limit ${maxNames}) as origins,
-      (select count(*)::int from subscriptions) as subscriptions,
+      (select count(*)::int from subscriptions) as subscriptioncount,
       array(select distinct subscriber from subscriptions order by subscriber limit ${maxNames}) as subscribers,
-      (select count(*)::int from grants) as grants,
+      (select count(*)::int from grants) as grantcount,
       (select count(*)::int from handshake h where h.state in ${openStatesSql}
         and (h.subscription in (select id from subscriptions)
-          or (h.subscription is null and (h.origin, h.sink) in (select origin, sink from grants)))) as handshakes,
+          or (h.subscription is null and (h.origin, h.sink) in (select origin, sink from grants)))) as handshakecount,
       (select count(*) from searched) = ${maxSearched} or (select count(*) from searchedgrants) = ${maxSearched}
         or (select count(*) from subscriptions) = ${maxCounted} or (select count(*) from grants) = ${maxCounted} as more`;
   if (row === undefined) throw new Error('A count returned no row.');

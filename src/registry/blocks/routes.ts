@@ -39,7 +39,7 @@ export function routes({ database, now }: Context): Handlers<BlockOperation> {
       const { block: created, isNew, replayed } = await blocks.create(actorOf(call), block, request);
       // The block is in force, even if counting what it stops fails.
       const effect = await blocks.effectOf(created).catch(() => undefined);
-      const begun = { isFinished: false, subscriptions: 0 };
+      const begun = { isFinished: false, subscriptionCount: 0 };
       const announcement = isNew && !replayed ? begun : await blocks.announcement(created).catch(() => undefined);
       const headers = { Location: `${call.address}/${created.id}`, ...replayHeader(replayed) };
       const body = present(created, { effect, announcement });
@@ -121,7 +121,7 @@ function present(
     ...(announcement && {
       announcement: {
         state: announcement.isFinished ? 'finished' : 'running',
-        subscriptions: announcement.subscriptions,
+        subscriptioncount: announcement.subscriptionCount,
       },
     }),
   };

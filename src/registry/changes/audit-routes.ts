@@ -112,7 +112,7 @@ const columns = [
   'reference',
   'reason',
   'changed',
-  'detail',
+  'details',
   'requestid',
   'id',
 ] as const;
@@ -120,9 +120,9 @@ const columns = [
 /** The header line (RFC 4180 section 2). */
 const auditCsvHeader = line(columns);
 
-/** `changed` and `detail` are JSON. The reason has a column of its own, because people look for it. */
+/** `changed` and `details` are JSON. The reason has a column of its own, because people look for it. */
 function auditCsvLine(entry: AuditEntry): string {
-  const { reason, ...detail } = entry.detail ?? {};
+  const { reason, ...details } = entry.details ?? {};
   const { id: person, name: personname } = entry.person ?? {};
   const cells: Record<(typeof columns)[number], unknown> = {
     ...absent,
@@ -130,7 +130,7 @@ function auditCsvLine(entry: AuditEntry): string {
     person,
     personname,
     reason,
-    detail,
+    details,
   };
   return line(columns.map((name) => textOf(cells[name])));
 }

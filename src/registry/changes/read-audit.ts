@@ -178,7 +178,7 @@ function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | u
 
 function entryOf(row: AuditRow): AuditEntry {
   const { id, at, tenant, actor, person, personname, action, target, subscriber } = row;
-  const { reference, changed, detail, requestid } = row;
+  const { reference, changed, details, requestid } = row;
   return {
     id,
     at: at.toISOString(),
@@ -190,7 +190,7 @@ function entryOf(row: AuditRow): AuditEntry {
     ...(subscriber === null ? {} : { subscriber }),
     ...(reference === null ? {} : { reference }),
     ...(changed === null ? {} : { changed: inReadingOrder(changed as NonNullable<AuditEntry['changed']>) }),
-    ...(detail === null ? {} : { detail: detail as NonNullable<AuditEntry['detail']> }),
+    ...(details === null ? {} : { details: details as NonNullable<AuditEntry['details']> }),
     ...(requestid === null ? {} : { requestid }),
   };
 }

@@ -121,13 +121,13 @@ function present(answer: Exclude<LeaseAnswer, { kind: 'denied' }>, wanted: numbe
         requests: 0,
         allowedrate: answer.rate,
         helduntil: answer.until.toISOString(),
-        retryafter: answer.retryAfterSeconds,
+        waitseconds: answer.retryAfterSeconds,
       };
     case 'counted': {
       const { lease, rate, requests, retryAfterSeconds } = answer;
       const share =
         lease === undefined ? {} : { lease: lease.id, seconds: leaseMs / 1_000, until: lease.until.toISOString() };
-      return { requests, allowedrate: rate, ...share, retryafter: retryAfterSeconds };
+      return { requests, allowedrate: rate, ...share, waitseconds: retryAfterSeconds };
     }
   }
 }

@@ -14,7 +14,7 @@ export const grantMembers = storedMembers<Grant, GrantRow>()({
   allowedRate: { column: 'allowedrate', read: storedRate },
   grantedAt: { column: 'grantedat', audited: false },
   expiresAt: { column: 'expiresat', read: instant },
-  warnings: { column: 'warnings', read: (codes: string[] | null) => codes ?? [], audited: false },
+  tolerated: { column: 'tolerated', read: (codes: string[] | null) => codes ?? [], audited: false },
   recordedBy: { column: 'recordedby', audited: false },
   recordedByPerson: { column: 'recordedbyperson', read: trusted, audited: false },
   endReason: { column: 'endreason' },

@@ -14,8 +14,10 @@ import { Prisma } from '../storage/generated/client.js';
 import { recordsetOfPairs } from '../storage/rows.js';
 import { isPlace } from '../storage/search.js';
 import { grantTexts } from '../../base/texts/grants.js';
+import type { Language } from '../../base/texts/text.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
 import { keyOfPair } from '../../consent/grant.js';
+import { presentMistakes } from '../../consent/verdicts.js';
 import { grantMembers } from './columns.js';
 import { permissionRoutes } from './permission-routes.js';
 import { createGrantReader, findGrant, findGrantOf, lockGrant, type PresentGrant } from './read.js';
@@ -33,7 +35,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
   return {
     ...permissionRoutes(context),
 
-    listGrants: async ({ query, principal, address }) => {
+    listGrants: async ({ query, principal, address, language }) => {
       const { cursor, limit = 50, origin, host, expiressince, expiresuntil, ...where } = query;
       // Senders don't see who subscribes.
       if (where.subscriber !== undefined && !principal.scopes.has('assent:admin')) {
@@ -52,11 +54,11 @@ export function routes(context: Context): Handlers<GrantOperation> {
       return {
         status: 200,
         headers: foundHeaders(address, query, page),
-        body: page.entries.map((grant) => present(grant, principal)),
+        body: page.entries.map((grant) => present(grant, principal, language)),
       };
     },
 
-    getGrant: async ({ path, principal }) => answer(await grants.read(principal.tenant, path.id), principal),
+    getGrant: async (call) => answer(await grants.read(call.principal.tenant, call.path.id), call),
 
     createGrant: async (call) => {
       const { id, replayed } = await database.write((tx) => recordAgreement(tx, call, context));
@@ -68,7 +70,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
           ETag: versionTag(grant.version),
           ...replayHeader(replayed),
         },
-        body: present(grant, call.principal),
+        body: present(grant, call.principal, call.language),
       };
     },
 
@@ -87,7 +89,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
         await revokeGrant(tx, actor, pair, call.body.reason);
         return false;
       });
-      return answer(await grants.read(actor.tenant, id), call.principal, replayed);
+      return answer(await grants.read(actor.tenant, id), call, replayed);
     },
 
     releaseGrant: async (call) => {
@@ -103,7 +105,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
         await releaseGrant(tx, actor, grant);
         return false;
       });
-      return answer(await grants.read(actor.tenant, id), call.principal, replayed);
+      return answer(await grants.read(actor.tenant, id), call, replayed);
     },
   };
 }
@@ -144,7 +146,7 @@ async function recordAgreement(
     allowedOrigin: undefined,
     allowedRate: allowedrate,
     requestedRate: undefined,
-    warnings: [],
+    tolerated: [],
     handshake: undefined,
     reference,
     lifetime: { until },
@@ -164,14 +166,23 @@ function checkAgreement(sink: string, until: Date, { faultOfSink, now }: Context
   if (faults.length > 0) throw new RegistryError('invalid_request', grantTexts.invalidAgreement, { faults });
 }
 
-function answer(grant: PresentGrant, principal: Principal, replayed = false) {
+function answer(
+  grant: PresentGrant,
+  { principal, language }: { principal: Principal; language: Language },
+  replayed = false,
+) {
   const headers = { ETag: versionTag(grant.version), ...replayHeader(replayed) };
-  return { status: 200 as const, headers, body: present(grant, principal) };
+  return { status: 200 as const, headers, body: present(grant, principal, language) };
 }
 
 /** Senders don't see which persons decided. */
-export function present(grant: PresentGrant, { scopes }: Principal): components['schemas']['Grant'] {
-  const { tenant: _, version: __, recordedbyperson, endedbyperson, ...members } = grantMembers.present(grant);
+export function present(
+  grant: PresentGrant,
+  { scopes }: Principal,
+  language: Language,
+): components['schemas']['Grant'] {
+  const { tenant: _, version: __, recordedbyperson, endedbyperson, ...stored } = grantMembers.present(grant);
+  const members = { ...stored, tolerated: presentMistakes(grant.tolerated, language) };
   if (!scopes.has('assent:admin')) return members;
   return { ...members, ...(recordedbyperson && { recordedbyperson }), ...(endedbyperson && { endedbyperson }) };
 }

@@ -24,7 +24,7 @@ export interface Consent extends Pair {
   allowedOrigin: string | undefined;
   allowedRate: Rate;
   requestedRate: number | undefined;
-  warnings: readonly string[];
+  tolerated: readonly string[];
   handshake: string | undefined;
   /** Where the webhook is; by default where this handshake met it. */
   address?: string | undefined;
@@ -64,14 +64,14 @@ export async function putGrants(
       where a.handshake = any (${handshakes}::uuid[]) and a.address is not null order by a.handshake, a.number desc
     )
     insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
-      warnings, handshake, reference, recordedby, recordedbyperson, grantedat, expiresat, renewat, noteat, address)
-    select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, warnings, handshake,
+      tolerated, handshake, reference, recordedby, recordedbyperson, grantedat, expiresat, renewat, noteat, address)
+    select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, tolerated, handshake,
       reference, recordedby, recordedbyperson, now(), over, now() + make_interval(secs => renewafter),
       over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int)), address
     from (
       select c.*, coalesce(asked.address, knownaddress) as address, greatest(until, now() + make_interval(secs => grantseconds)) as over
       from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
-      basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
+      basis text, allowedorigin text, allowedrate text, requestedrate int, tolerated text[], handshake uuid,
         reference text, recordedby text, recordedbyperson jsonb, until timestamptz, grantseconds int, renewafter int, knownaddress text)
       left join asked on asked.handshake = c.handshake
     ) c
@@ -79,7 +79,7 @@ export async function putGrants(
     on conflict (origin, sink) do update set
       state = 'live', endreason = null, endedat = null, endedby = null, endedbyperson = null,
       allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate,
-      requestedrate = excluded.requestedrate, warnings = excluded.warnings, handshake = excluded.handshake,
+      requestedrate = excluded.requestedrate, tolerated = excluded.tolerated, handshake = excluded.handshake,
       recordedby = excluded.recordedby, recordedbyperson = excluded.recordedbyperson, grantedat = excluded.grantedat, version = present.version + 1,
       -- A hold continues through a renewal, and ends with the grant that it was for.
       helduntil = case when present.state = 'live' and present.expiresat > excluded.grantedat then present.helduntil end,
@@ -145,7 +145,7 @@ export async function learnAddresses(
 }
 
 function columnsOf(actor: Actor, consent: Consent) {
-  const { origin, sink, tenant, basis, warnings, handshake, reference, lifetime } = consent;
+  const { origin, sink, tenant, basis, tolerated, handshake, reference, lifetime } = consent;
   const seconds = 'seconds' in lifetime ? lifetime.seconds : undefined;
   return {
     id: uuidv7(),
@@ -153,7 +153,7 @@ function columnsOf(actor: Actor, consent: Consent) {
     sink,
     tenant,
     basis,
-    warnings,
+    tolerated,
     handshake,
     reference,
     allowedorigin: consent.allowedOrigin,

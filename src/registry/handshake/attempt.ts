@@ -45,7 +45,7 @@ export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgemen
     number: attempt.number,
     verdict: judgement.verdict,
     cause: causeOf(judgement) ?? null,
-    warnings: judgement.kind === 'granted' ? judgement.warnings : [],
+    tolerated: judgement.kind === 'granted' ? judgement.tolerated : [],
     statuscode: reply.kind === 'answered' ? reply.status : null,
     responseheaders: reply.kind === 'answered' ? withoutKey(offeredKey(attempt), told).map((line) => clip(line)) : null,
     address: addressIn(reply) ?? null,

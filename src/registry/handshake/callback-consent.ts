@@ -2,7 +2,7 @@ import { RegistryError, type FaultRule } from '../../base/errors.js';
 import type { Origin } from '../../consent/origin.js';
 import { parseRate, type Rate } from '../../consent/rate.js';
 import { handshakeTexts } from '../../base/texts/handshakes.js';
-import { judgeOrigin, warningsOfRate, type Warning } from '../../consent/judgement.js';
+import { judgeOrigin, mistakesOfRate, type Mistake } from '../../consent/judgement.js';
 import type { RejectionReason } from '../../consent/handshake.js';
 
 /** Why a call grants nothing, and the error that its caller gets. */
@@ -14,7 +14,7 @@ export interface Rejection {
 interface CallbackConsent {
   allowedOrigin: string | undefined;
   allowedRate: Rate;
-  warnings: Warning[];
+  tolerated: Mistake[];
 }
 
 /** What a call can still decide. */
@@ -37,20 +37,20 @@ export function readConsent(
   if (text !== undefined && rate === undefined) return { reason: 'rate_malformed', error: rateMalformed() };
   const ours =
     allowedOrigin === undefined
-      ? { allowedOrigin, warnings: [] }
+      ? { allowedOrigin, tolerated: [] }
       : judgeOrigin({ origin: origin.name, judgement: origin.judgement }, [allowedOrigin]);
   if (typeof ours === 'string') return { reason: ours, error: otherOrigin(ours, origin.name) };
 
-  const warnings: Warning[] =
+  const tolerated: Mistake[] =
     text !== undefined && rate !== undefined
-      ? warningsOfRate(text, rate, offered)
+      ? mistakesOfRate(text, rate, offered)
       : offered === undefined
         ? ['rate_defaulted']
         : [];
   return {
     allowedOrigin: ours.allowedOrigin,
     allowedRate: rate ?? offered ?? origin.defaultRate,
-    warnings: [...ours.warnings, ...warnings],
+    tolerated: [...ours.tolerated, ...tolerated],
   };
 }
 

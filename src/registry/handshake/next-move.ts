@@ -111,13 +111,13 @@ export function givenBy({
   origin,
   renewed,
 }: Pick<MoveInput, 'judgement' | 'origin' | 'renewed'>):
-  Pick<Consent, 'basis' | 'allowedOrigin' | 'allowedRate' | 'warnings'> | undefined {
+  Pick<Consent, 'basis' | 'allowedOrigin' | 'allowedRate' | 'tolerated'> | undefined {
   if (judgement.kind === 'granted') {
-    const { allowedOrigin, allowedRate, warnings } = judgement;
-    return { basis: 'response', allowedOrigin, allowedRate, warnings };
+    const { allowedOrigin, allowedRate, tolerated } = judgement;
+    return { basis: 'response', allowedOrigin, allowedRate, tolerated };
   }
   const { unsupportedRate } = origin;
   const standsAbove = renewed !== undefined && renewed.basis !== 'policy';
   if (judgement.verdict !== 'unsupported' || unsupportedRate === undefined || standsAbove) return undefined;
-  return { basis: 'policy', allowedOrigin: undefined, allowedRate: unsupportedRate, warnings: [] };
+  return { basis: 'policy', allowedOrigin: undefined, allowedRate: unsupportedRate, tolerated: [] };
 }

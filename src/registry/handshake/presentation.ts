@@ -3,7 +3,7 @@ import { nextTexts } from '../../base/texts/handshakes.js';
 import type { Language } from '../../base/texts/text.js';
 import { explain, observed, presentRejected, type HandshakePair } from './explain.js';
 import type { Attempt, Handshake, HeaderLine } from '../../consent/handshake.js';
-import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
+import { presentMistakes, publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
 type Presented = components['schemas']['Handshake'];
 
@@ -69,7 +69,7 @@ function presentAttempt(
       ? {}
       : sentences(verdict, handshake, attempt, isAdmin, offersCallback(attempt), language)),
     ...(isAdmin && cause !== undefined ? { cause } : {}),
-    ...(attempt.warnings.length === 0 ? {} : { warnings: attempt.warnings }),
+    ...(attempt.tolerated.length === 0 ? {} : { tolerated: presentMistakes(attempt.tolerated, language) }),
   };
 }
 

@@ -153,6 +153,6 @@ function attemptOf(row: AttemptRow, claimMs: number, now: number): Attempt {
     timing: (row.timing ?? undefined) as Record<string, number> | undefined,
     verdict: isInterrupted ? 'interrupted' : ((row.verdict ?? undefined) as Verdict | undefined),
     cause: row.cause ?? undefined,
-    warnings: row.warnings ?? [],
+    tolerated: row.tolerated ?? [],
   };
 }

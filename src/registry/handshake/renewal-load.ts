@@ -56,7 +56,7 @@ export async function recentOverloads(
   tenant: string,
 ): Promise<ReadonlyArray<{ sinkhost?: string; budget: number }>> {
   const [row] = await sql.$queryRaw<Array<{ overloads: Array<{ sinkhost?: string; budget: number }> }>>`
-    select detail -> 'overloads' as overloads from audit
+    select details -> 'overloads' as overloads from audit
     where tenant = ${tenant} and action = ${action} and at > now() - interval '1 day' order by at desc limit 1`;
   return row?.overloads ?? [];
 }

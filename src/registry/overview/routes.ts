@@ -39,25 +39,25 @@ export function routes({ database, now }: Context): Handlers<'getOverview' | 'wh
         principal,
         ofSubscriptions.flatMap(({ ids }) => ids),
       );
-      const attention: Group[] = [
+      const groups: Group[] = [
         ...ofSubscriptions.map(({ group, count, isAtLeast, ids }) => ({
           group,
           count,
           more: isAtLeast,
-          subscriptions: first.filter(({ id }) => ids.includes(id)).map((each) => membersOf(each, language)),
+          firstsubscriptions: first.filter(({ id }) => ids.includes(id)).map((each) => membersOf(each, language)),
         })),
         ...ofGrants.map(({ group, count, isAtLeast, grants: found }) => ({
           group,
           count,
           more: isAtLeast,
-          grants: found.map((grant) => presentGrant(grant, principal)),
+          firstgrants: found.map((grant) => presentGrant(grant, principal, language)),
         })),
       ];
       return {
         status: 200,
         body: {
-          attention: attention.filter(({ count, more }) => count > 0 || more),
-          warnings: overloads.map(({ sinkhost, budget }) => ({
+          groups: groups.filter(({ count, more }) => count > 0 || more),
+          alerts: overloads.map(({ sinkhost, budget }) => ({
             code: 'renewals_exceed_budget',
             message: renewalsExceedBudget(sinkhost, budget)[language],
           })),

@@ -58,7 +58,7 @@ interface Series {
   /** Of a verdict. */
   outcome?: HandshakeOutcome;
   total: number;
-  counts: number[];
+  values: number[];
 }
 
 interface Row {
@@ -95,7 +95,7 @@ async function readSeries(
     const one = series.get(key) ?? begin(row, length);
     series.set(key, one);
     const place = Math.floor((row.startsat.getTime() - since) / stepMs[step]);
-    one.counts[place] = (one.counts[place] ?? 0) + row.count;
+    one.values[place] = (one.values[place] ?? 0) + row.count;
     one.total += row.count;
   }
   return [...series.values()];
@@ -103,5 +103,5 @@ async function readSeries(
 
 function begin({ kind, code }: Row, length: number): Series {
   const outcome = kind === 'handshake' && isVerdict(code) ? verdicts[code].outcome : undefined;
-  return { kind, code, ...(outcome && { outcome }), total: 0, counts: Array<number>(length).fill(0) };
+  return { kind, code, ...(outcome && { outcome }), total: 0, values: Array<number>(length).fill(0) };
 }

@@ -227,7 +227,7 @@ function auditEntry(actor: Actor, action: string, target: string, all: AuditDeta
     subscriber,
     reference: actor.reference,
     changed,
-    detail: detail.sink === undefined ? detail : { ...detail, sink: withoutQuery(detail.sink) },
+    details: detail.sink === undefined ? detail : { ...detail, sink: withoutQuery(detail.sink) },
     requestid: actor.requestId,
   };
 }
@@ -241,9 +241,9 @@ async function writeAudit(sql: Sql, entries: readonly AuditEntry[]): Promise<voi
   );
   await sql.$executeRaw`
     with known as materialized (select id, subscriber from subscription where id = any (${about}::uuid[]))
-    insert into audit (id, tenant, actor, person, personname, action, target, subscriber, reference, changed, detail, requestid)
+    insert into audit (id, tenant, actor, person, personname, action, target, subscriber, reference, changed, details, requestid)
     select a.id, a.tenant, a.actor, a.person, a.personname, a.action, a.target,
-      coalesce(a.subscriber, known.subscriber), a.reference, a.changed, a.detail, a.requestid
+      coalesce(a.subscriber, known.subscriber), a.reference, a.changed, a.details, a.requestid
     from ${recordset('audit', entries)} a left join known on a.target = 'subscription:' || known.id`;
 }
 

@@ -76,7 +76,7 @@ export interface SubscriptionStatus {
       }
     | undefined;
   grant:
-    | (Pick<Grant, 'state' | 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'> & { secondsLeft: number })
+    | (Pick<Grant, 'state' | 'basis' | 'allowedRate' | 'tolerated' | 'expiresAt' | 'renewAt'> & { secondsLeft: number })
     | undefined;
 }
 

@@ -324,7 +324,7 @@ type Row = SubscriptionRow & {
   grantstate: Grant['state'] | null;
   basis: Basis;
   allowedrate: string;
-  warnings: string[] | null;
+  tolerated: string[] | null;
   expiresat: Date;
   renewat: Date | null;
   secondsleft: number;
@@ -396,7 +396,7 @@ function statusOf(row: Row): SubscriptionStatus {
             state: row.grantstate,
             basis: row.basis,
             allowedRate: storedRate(row.allowedrate),
-            warnings: row.warnings ?? [],
+            tolerated: row.tolerated ?? [],
             expiresAt: row.expiresat,
             renewAt: row.renewat ?? undefined,
             secondsLeft: row.secondsleft,

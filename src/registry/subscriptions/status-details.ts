@@ -3,7 +3,7 @@ import { blockTexts } from '../../base/texts/blocks.js';
 import { statusNextTexts, statusTexts } from '../../base/texts/status.js';
 import type { Language, Text } from '../../base/texts/text.js';
 import { statusReasons } from '../../consent/status.js';
-import { verdicts, warnings as warningTexts } from '../../consent/verdicts.js';
+import { presentMistakes, verdicts } from '../../consent/verdicts.js';
 import { explain, observed, presentRejected } from '../handshake/explain.js';
 import { nextOf } from '../handshake/presentation.js';
 import type { Subscription } from './columns.js';
@@ -77,7 +77,7 @@ function detailsOfGrant(subscription: Subscription, language: Language): Partial
     allowedrate: grant.allowedRate,
     grantexpiresat: grant.expiresAt.toISOString(),
     ...(renewal && { renewal }),
-    ...(grant.warnings.length > 0 && { warnings: grant.warnings.map((code) => warningOf(code, language)) }),
+    ...(grant.tolerated.length > 0 && { tolerated: presentMistakes(grant.tolerated, language) }),
   };
 }
 
@@ -112,8 +112,4 @@ function renewalOf(subscription: Subscription, language: Language): StatusDetail
     ...explain(verdict, facts, language),
     secondsleft: grant.secondsLeft,
   };
-}
-
-function warningOf(code: string, language: Language): { code: string; message: string } {
-  return { code, message: (warningTexts as Partial<Record<string, Text>>)[code]?.[language] ?? code };
 }

@@ -255,10 +255,10 @@ test('dryrun returns the effect that the block then has, and stores nothing', as
     ...body,
     effect: {
       origins: [tenant.origin],
-      subscriptions: 1,
+      subscriptioncount: 1,
       subscribers: ['zaaksysteem'],
-      grants: 1,
-      handshakes: 0,
+      grantcount: 1,
+      handshakecount: 0,
       more: false,
     },
   });
@@ -268,9 +268,9 @@ test('dryrun returns the effect that the block then has, and stores nothing', as
   expect(created.effect).toEqual(preview.effect);
   const read = async () => (await tenant.admin.get(`/v1/blocks/${created.id}`).expect(200)).body;
   expect(await read()).toEqual(created);
-  expect(created.announcement).toEqual({ state: 'running', subscriptions: 0 });
+  expect(created.announcement).toEqual({ state: 'running', subscriptioncount: 0 });
   await registry.service.sweep();
-  expect((await read()).announcement).toEqual({ state: 'finished', subscriptions: 1 });
+  expect((await read()).announcement).toEqual({ state: 'finished', subscriptioncount: 1 });
   await lift(created);
   await tenant.admin.get(`/v1/blocks/${created.id}`).expect(404);
 });
@@ -359,14 +359,14 @@ describe('what a block did is announced to consumers, in pages', () => {
     expect(await told()).toEqual(all('blocked', ids));
     const { grants } = (await auditOf(blocked))[0].detail;
     expect(await auditOf(blocked)).toMatchObject([
-      { actor: 'assent', detail: { what: 'created', value: host, subscriptions: 5, origins: 1 } },
+      { actor: 'assent', details: { what: 'created', value: host, subscriptioncount: 5, origins: 1 } },
     ]);
     expect(grants).toBe((await registry.sql(`select 1 from "grant" where sink like $1`, `https://${host}%`)).length);
     await lift(blocked);
     await announce();
     await announce();
     expect(await told()).toEqual([...all('blocked', ids), ...all('unblocked', ids)]);
-    expect((await auditOf(blocked))[0].detail).toMatchObject({ what: 'lifted', subscriptions: 5 });
+    expect((await auditOf(blocked))[0].details).toMatchObject({ what: 'lifted', subscriptioncount: 5 });
     expect(await registry.sql('select 1 from block_announcement')).toEqual([]);
   });
 
@@ -381,7 +381,7 @@ describe('what a block did is announced to consumers, in pages', () => {
     expect(await told()).toEqual(all('blocked', ids.slice(0, 2)));
     expect((await tenant.admin.get(`/v1/blocks/${blocked.id}`).expect(200)).body.announcement).toEqual({
       state: 'running',
-      subscriptions: 2,
+      subscriptioncount: 2,
     });
     await lift(blocked);
     await announce();
@@ -399,7 +399,7 @@ describe('what a block did is announced to consumers, in pages', () => {
     await lift(older);
     await announce();
     expect(await told()).toEqual(all('blocked', ids));
-    expect((await auditOf(older))[0].detail).toMatchObject({ what: 'lifted', subscriptions: 0 });
+    expect((await auditOf(older))[0].details).toMatchObject({ what: 'lifted', subscriptioncount: 0 });
     const [both, last] = [await stop({ kind: 'sink', value: `${sink}?0` }), await stop()];
     await lift(younger);
     await lift(both);

@@ -16,7 +16,7 @@ interface Entry {
   target: string;
   subscriber?: string;
   reference?: string;
-  detail: Record<string, unknown>;
+  details: Record<string, unknown>;
 }
 
 const limitedIssuer = { issuer: 'https://login.limited.example', audience: 'assent' };
@@ -45,7 +45,7 @@ beforeAll(async () => {
   admin = await registry.as('assent:admin', { subscriber: 'beheer' });
   operator = await registry.as('assent:audit', { tenant: 'operator', subscriber: 'auditor' });
   await registry.sql(`
-    insert into audit (id, at, tenant, actor, person, personname, action, target, subscriber, detail)
+    insert into audit (id, at, tenant, actor, person, personname, action, target, subscriber, details)
     select ('0197f3c2-4a5b-7c6d-8e9f-' || lpad(to_hex(n + 100000 * place), 12, '0'))::uuid,
       timestamptz '2026-01-01T00:00:00Z' + make_interval(mins => case when tenant = 'provincie' then n / 10 else n end),
       tenant, 'actor-' || n % 10, case when n % 10 < 3 then 'person-' || n % 4 end,
@@ -54,7 +54,7 @@ beforeAll(async () => {
       'subscription:' || n % 7, 'subscriber-' || n % 3, jsonb_build_object('n', n, 'sink', 'https://webhook.example.com/' || repeat('x', 600))
     from unnest(array['gemeente', 'provincie', 'waterschap']) with ordinality as t (tenant, place), generate_series(1, 3000) n`);
   await registry.sql(`
-    insert into audit (id, at, tenant, actor, action, target, reference, detail) values
+    insert into audit (id, at, tenant, actor, action, target, reference, details) values
       ('0197f3c2-4a5b-7c6d-8e9f-000000000000', '2025-12-31T23:59:59.999Z', 'gemeente', 'beheer', 'grant.revoked', 'grant:1',
        'INC-1', '{"reason":"=1+1"}')`);
 }, 60_000);
@@ -232,7 +232,7 @@ describe('an export', () => {
 
   test('as CSV has a header line, CRLF, and no formula', async () => {
     await registry.sql(`
-      insert into audit (id, at, tenant, actor, person, personname, action, target, reference, changed, detail) values
+      insert into audit (id, at, tenant, actor, person, personname, action, target, reference, changed, details) values
         ('0197f3c2-4a5b-7c6d-8e9f-00000000aaaa', '2025-01-01T00:00:00Z', 'gemeente', '@actor', 'u-1', '=1+2', 'a.b', '+target',
          '=HYPERLINK("https://evil.example"; "x")', '{"rate":{"before":null,"after":5}}',
          jsonb_build_object('reason', E'\\t=cmd|'' /C calc''!A0\\r\\nsecond "line"', 'n', 1))`);
@@ -240,7 +240,7 @@ describe('an export', () => {
     expect(answer.get('Content-Type')).toBe('text/csv; charset=utf-8');
     expect(answer.text).toBe(
       [
-        'at,tenant,actor,person,personname,action,target,subscriber,reference,reason,changed,detail,requestid,id',
+        'at,tenant,actor,person,personname,action,target,subscriber,reference,reason,changed,details,requestid,id',
         `2025-12-31T23:59:59.999Z,gemeente,beheer,,,grant.revoked,grant:1,,INC-1,'=1+1,,{},,0197f3c2-4a5b-7c6d-8e9f-000000000000`,
         `2025-01-01T00:00:00.000Z,gemeente,'@actor,u-1,'=1+2,a.b,'+target,,"'=HYPERLINK(""https://evil.example""; ""x"")",` +
           `"'\t=cmd|' /C calc'!A0\r\nsecond ""line""","{""rate"":{""before"":null,""after"":5}}","{""n"":1}",,0197f3c2-4a5b-7c6d-8e9f-00000000aaaa`,

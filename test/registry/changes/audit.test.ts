@@ -14,7 +14,7 @@ interface Entry {
   actor: string;
   action: string;
   target: string;
-  detail: Record<string, unknown>;
+  details: Record<string, unknown>;
   requestid?: string;
 }
 
@@ -186,7 +186,7 @@ describe('every change writes an audit entry', () => {
       expect(entry.actor).toBe(actor);
       expect(Date.parse(entry.at)).toBeGreaterThan(before - 60_000);
       expect(Date.parse(entry.at)).toBeLessThan(Date.now() + 60_000);
-      expect(Object.keys(entry.detail).filter((name) => /[^a-z]/.test(name))).toEqual([]);
+      expect(Object.keys(entry.details).filter((name) => /[^a-z]/.test(name))).toEqual([]);
     }
   });
 
@@ -195,7 +195,7 @@ describe('every change writes an audit entry', () => {
     const [entry] = (await audit({ target: `subscription:${id}` })).filter(
       ({ action }) => action === 'handshake.granted',
     );
-    expect(entry).toMatchObject({ actor: 'assent', detail: { verdict: 'granted' } });
+    expect(entry).toMatchObject({ actor: 'assent', details: { verdict: 'granted' } });
     expect(entry).not.toHaveProperty('requestid');
   });
 
@@ -204,7 +204,7 @@ describe('every change writes an audit entry', () => {
     await subscriber.post(`${path}/suspend`).send({ reason }).expect(200);
     expect((await audit({ target: `subscription:${id}` }))[0]).toMatchObject({
       action: 'subscription.suspended',
-      detail: { reason },
+      details: { reason },
     });
   });
 

@@ -41,19 +41,19 @@ describe('a lease', () => {
       requests: 19,
       lease: expect.stringMatching(/^[0-9a-f-]{36}\.1$/),
       until: expect.any(String),
-      retryafter: expect.any(Number),
+      waitseconds: expect.any(Number),
     });
     expect(taken.get('Location')).toBe(`/v1/leases/${lease}`);
     expect(Date.parse(until)).toBeGreaterThan(before + 1_900);
     expect(Date.parse(until)).toBeLessThan(Date.now() + 2_100);
-    expect(taken.body.retryafter).toBeGreaterThan(0);
-    expect(taken.body.retryafter).toBeLessThan(2.1);
+    expect(taken.body.waitseconds).toBeGreaterThan(0);
+    expect(taken.body.waitseconds).toBeLessThan(2.1);
   });
 
   test('is never larger than requested, in any case of the origin', async () => {
     const { sink } = await newSink();
     const { body } = await ask(sink, { requests: 3, origin: tenant.origin.toUpperCase() }).expect(201);
-    expect(body).toMatchObject({ origin: tenant.origin, requests: 3, retryafter: 0 });
+    expect(body).toMatchObject({ origin: tenant.origin, requests: 3, waitseconds: 0 });
   });
 
   test('is the same if the request is repeated with its key, with what is left of its time', async () => {
@@ -80,9 +80,9 @@ describe('a lease', () => {
       sink,
       requests: 0,
       allowedrate: 2,
-      retryafter: expect.any(Number),
+      waitseconds: expect.any(Number),
     });
-    expect(body.retryafter).toBeGreaterThan(2.1);
+    expect(body.waitseconds).toBeGreaterThan(2.1);
   });
 
   test('is not needed for a rate without limit, and nothing is counted', async () => {
@@ -111,7 +111,7 @@ describe('a lease', () => {
     await registry.sql(`update "grant" set helduntil = now() + interval '90 seconds' where sink = $1`, sink);
     const { body } = await ask(sink).expect(200);
     expect(body).toMatchObject({ requests: 0, allowedrate: 600, helduntil: expect.any(String) });
-    expect(body.retryafter).toBeGreaterThan(10);
+    expect(body.waitseconds).toBeGreaterThan(10);
     await registry.sql(`update "grant" set helduntil = now() where sink = $1`, sink);
     await ask(sink).expect(201);
   });
@@ -196,7 +196,7 @@ test('a pair has at most a thousand recent instances', async () => {
      from (select * from lease_holder order by askedat desc limit 1) one, generate_series(1, 999) each`,
   );
   const late = { requests: 1, instance: 'late' };
-  expect((await ask(sink, late).expect(200)).body).toMatchObject({ requests: 0, retryafter: 60 });
+  expect((await ask(sink, late).expect(200)).body).toMatchObject({ requests: 0, waitseconds: 60 });
   await ask(sink, { requests: 1 }).expect(201);
   await ask(sink, { requests: 1, instance: 'many7' }).expect(201);
   await registry.sql(`update lease_holder set askedat = now() - interval '6 minutes' where instance = 'many8'`);
@@ -208,7 +208,7 @@ describe('a lease that the database may have lost', () => {
   /** Nothing is available until the rate of 600 a minute has refilled the bucket; then it flows as before. */
   const isChargedOnce = async (lose: (sink: string) => Promise<unknown>) => {
     const { sink } = await newSink();
-    expect((await ask(sink, { requests: 1 }).expect(201)).body.retryafter).toBe(0);
+    expect((await ask(sink, { requests: 1 }).expect(201)).body.waitseconds).toBe(0);
     const sumOf = async () => {
       const sql =
         'select (select sum(each) from unnest(slots) each) as sum from lease_pool order by tokensat desc limit 1';
@@ -246,7 +246,7 @@ describe('a lease that the database may have lost', () => {
       while (!isOver()) {
         const { body } = await ask(sink, { instance: `i${instance}` }, clients[instance % 2]);
         got[instance] = (got[instance] ?? 0) + body.requests;
-        await sleep(body.retryafter * 1_000);
+        await sleep(body.waitseconds * 1_000);
       }
     }),
   );

@@ -106,10 +106,10 @@ describe('a report', () => {
     );
     expect(places).toEqual([
       'accepted',
-      ['/1/statuscode value_not_allowed'],
+      ['/1/statuscode value_out_of_range'],
       ['/2/sink no_grant'],
       ['/3/count value_out_of_range', '/3/more member_unknown'],
-      ['/4/at format_wrong', '/4/statuscode value_not_allowed'],
+      ['/4/at format_wrong', '/4/statuscode type'],
       'accepted',
       ['/6/at format_wrong'],
     ]);

@@ -343,7 +343,7 @@ describe('in the language of Accept-Language', () => {
     expect(statusdetails).toMatchObject({
       message: `De webhook gaf toestemming in het antwoord. ${tenant.origin} mag hoogstens 42 verzoeken per minuut sturen.`,
       next: 'Assent verlengt de grant met een nieuwe handshake.',
-      warnings: [{ code: 'rate_above_requested', message: expect.stringMatching(/hoger dan het gevraagde tempo/) }],
+      tolerated: [{ code: 'rate_above_requested', message: expect.stringMatching(/hoger dan het gevraagde tempo/) }],
     });
     const patched = await tenant.subscriber
       .patch(`/v1/subscriptions/${id}`)

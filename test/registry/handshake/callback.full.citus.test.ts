@@ -47,8 +47,8 @@ describe('what grants', () => {
     const { callback, sink, id } = await offered();
     expect((await fetch(callback, value === undefined ? {} : rate(value))).status).toBe(200);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate });
-    const { warnings } = (await tenant.read(id)).statusdetails;
-    expect(warnings?.map((warning: { code: string }) => warning.code)).toEqual(codes);
+    const { tolerated } = (await tenant.read(id)).statusdetails;
+    expect(tolerated?.map((warning: { code: string }) => warning.code)).toEqual(codes);
   });
 
   test('a POST with any body grants, and only a form can refuse', async () => {

@@ -104,7 +104,7 @@ describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
     serve('/pubsub-lenient', endpoints, version);
     const subscription = await register('/pubsub-lenient', { origin: 'lenient.example.com' });
     expect(subscription).toMatchObject({ status: 'active', statusdetails: { allowedrate: 120 } });
-    expect(subscription.statusdetails.warnings.map(({ code }: { code: string }) => code)).toEqual([
+    expect(subscription.statusdetails.tolerated.map(({ code }: { code: string }) => code)).toEqual([
       'origin_in_list',
       'rate_missing',
     ]);

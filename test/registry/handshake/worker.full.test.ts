@@ -94,7 +94,7 @@ describe('what is sent', () => {
     });
     const { statusdetails } = await tenant.register(registry.receiver.sink('/no-rate'), { origin: name });
     expect(asked()[0]?.headers['webhook-request-rate']).toBeUndefined();
-    expect(statusdetails).toMatchObject({ allowedrate: 15, warnings: [{ code: 'rate_defaulted' }] });
+    expect(statusdetails).toMatchObject({ allowedrate: 15, tolerated: [{ code: 'rate_defaulted' }] });
   });
 
   test('every attempt offers its own callback key', async () => {
@@ -390,9 +390,9 @@ describe('reading attempts', () => {
       verdict: 'request_origin_echoed',
     });
     expect(Object.keys(forAdmin.attempts[0].timing).sort()).toEqual([
-      'responsems',
       'connectms',
       'lookupms',
+      'responsems',
       'tlsms',
       'totalms',
     ]);

@@ -331,7 +331,7 @@ describe('the policy applies to handshakes from now on', () => {
     await patch(name, { judgement: 'lenient', grantseconds: 60 }).expect(200);
     const lenient = await register(name, sink).expect(201);
     expect(lenient.body).toMatchObject({ status: 'active', statusdetails: { allowedrate: 9 } });
-    expect(lenient.body.statusdetails.warnings.length).toBeGreaterThan(0);
+    expect(lenient.body.statusdetails.tolerated.length).toBeGreaterThan(0);
     expect(Date.parse(lenient.body.statusdetails.grantexpiresat)).toBeLessThan(Date.now() + 120_000);
     expect((await subscriber.get(`/v1/subscriptions/${stands.id}`)).body).toEqual(stands);
   });

@@ -15,14 +15,12 @@ interface Group {
   group: string;
   count: number;
   more: boolean;
-  subscriptions?: Array<{ id: string; sink: string; status: string; statusdetails: { reason: string } }>;
-  grants?: Array<{ sink: string }>;
+  firstsubscriptions?: Array<{ id: string; sink: string; status: string; statusdetails: { reason: string } }>;
+  firstgrants?: Array<{ sink: string }>;
 }
 
-const overview = async (client: Client) =>
-  (await client.get('/v1/overview').expect(200)).body as { attention: Group[] };
-const summaryOf = ({ attention }: { attention: Group[] }) =>
-  attention.map(({ group, count, more }) => [group, count, more]);
+const overview = async (client: Client) => (await client.get('/v1/overview').expect(200)).body as { groups: Group[] };
+const summaryOf = ({ groups }: { groups: Group[] }) => groups.map(({ group, count, more }) => [group, count, more]);
 
 const cases = [
   'active',
@@ -118,7 +116,7 @@ test('has the counts that the lists have, in a small tenant and in a large one',
   await fill('town', 'two', 1_100, ['plain']);
   const large = await overview(admin);
   expect(summaryOf(large)).toEqual(expected(2));
-  for (const { group, count, subscriptions } of large.attention) {
+  for (const { group, count, firstsubscriptions: subscriptions } of large.groups) {
     if (subscriptions === undefined) continue;
     const reason = group === 'expired' ? { reason: 'expired' } : {};
     const { body } = await admin
@@ -134,8 +132,8 @@ test('has the counts that the lists have, in a small tenant and in a large one',
   }
   const ending = await admin.get('/v1/grants?state=live&renews=false&sort=expiresat').expect(200);
   expect((ending.body as unknown[]).length).toBe(2);
-  const blocked = large.attention.find(({ group }) => group === 'blocked');
-  expect(blocked?.subscriptions?.[0]?.sink).toBe('https://blocked.example.org/');
+  const blocked = large.groups.find(({ group }) => group === 'blocked');
+  expect(blocked?.firstsubscriptions?.[0]?.sink).toBe('https://blocked.example.org/');
 });
 
 test('a consumer sees its own and no grants; another tenant and a sender see nothing of it', async () => {
@@ -151,9 +149,9 @@ test('a consumer sees its own and no grants; another tenant and a sender see not
 test('says that there may be more, instead of a number that it did not count', async () => {
   const admin = await registry.as('assent:admin', { tenant: 'flood' });
   await fill('flood', 'one', 600, ['refused', 'plain']);
-  const { attention } = await overview(admin);
-  expect(attention.map(({ group, count, more }) => [group, count, more])).toEqual([['refused', 500, true]]);
-  expect(attention[0]?.subscriptions).toHaveLength(3);
+  const { groups } = await overview(admin);
+  expect(groups.map(({ group, count, more }) => [group, count, more])).toEqual([['refused', 500, true]]);
+  expect(groups[0]?.firstsubscriptions).toHaveLength(3);
 
   // Among the newest 1,000 that failed is none that still matters.
   const past = await registry.as('assent:admin', { tenant: 'past' });
@@ -199,22 +197,22 @@ test('warns an admin, and nobody else, that renewals exceeded the budget within 
   ];
   const add = (id: string, ago: string) =>
     registry.sql(
-      `insert into audit (id, at, tenant, actor, action, target, detail)
+      `insert into audit (id, at, tenant, actor, action, target, details)
        values ($1::uuid, now() - $2::interval, 'busy', 'assent', 'renewals.exceed_budget', 'tenant:busy', $3::jsonb)`,
       id,
       ago,
       JSON.stringify({ overloads }),
     );
   const admin = await registry.as('assent:admin', tenant);
-  const warnings = async (client: Client) => (await client.get('/v1/overview').expect(200)).body.warnings;
+  const alerts = async (client: Client) => (await client.get('/v1/overview').expect(200)).body.alerts;
   await add('0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e01', '25 hours');
-  expect(await warnings(admin)).toEqual([]);
+  expect(await alerts(admin)).toEqual([]);
   await add('0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e02', '1 hour');
-  expect(await warnings(admin)).toMatchObject([
+  expect(await alerts(admin)).toMatchObject([
     { code: 'renewals_exceed_budget', message: expect.stringContaining('More than 600 renewals are due') },
     { code: 'renewals_exceed_budget', message: expect.stringContaining('for webhook.example.org') },
   ]);
-  expect(await warnings(await registry.as('assent:subscribe', tenant))).toEqual([]);
+  expect(await alerts(await registry.as('assent:subscribe', tenant))).toEqual([]);
 });
 
 test('touches as much of the database, however many subscriptions there are', async () => {

@@ -18,7 +18,7 @@ interface Series {
   code: string;
   outcome?: string;
   total: number;
-  counts: number[];
+  values: number[];
 }
 
 const read = async (query: Record<string, string> = {}, client: Client = tenant.admin) =>
@@ -63,9 +63,9 @@ test('the counts are what happened: handshakes by verdict, deliveries by outcome
   });
   const { series, since, until } = await read();
   expect((Date.parse(until) - Date.parse(since)) / 3_600_000).toBe(24);
-  for (const { counts, total } of series) {
-    expect(counts).toHaveLength(24);
-    expect(counts.reduce((sum, each) => sum + each, 0)).toBe(total);
+  for (const { values, total } of series) {
+    expect(values).toHaveLength(24);
+    expect(values.reduce((sum, each) => sum + each, 0)).toBe(total);
   }
   expect(series.find(({ code }) => code === 'not_found_at_target')).toMatchObject({ outcome: 'refused' });
   expect(series.find(({ code }) => code === 'granted')).toMatchObject({ outcome: 'granted' });

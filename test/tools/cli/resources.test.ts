@@ -105,7 +105,7 @@ test('an admin manages origins, agreements, grants and blocks', async () => {
   expect((await json(admin, ['grants', 'revoke', grant.id, '--reason', 'Over.'])).state).toBe('revoked');
 
   const block = ['blocks', 'create', 'host', 'evil.example', '--reason', 'Abuse.'];
-  expect((await json(admin, [...block, '--dry-run'])).effect.subscriptions).toBe(0);
+  expect((await json(admin, [...block, '--dry-run'])).effect.subscriptioncount).toBe(0);
   expect(await lines(admin, ['blocks', 'list'])).toEqual([]);
   const { id } = await json(admin, block);
   const lifted = await runCommand(['blocks', 'lift', id], { env: admin });

@@ -91,7 +91,7 @@ const longValue = 2_000;
 /** One change: what, when, who, and each changed member before and after. */
 function AuditEntry({ entry }: { entry: Entry }) {
   const { at, tenant, actor, person, action, target, subscriber, reference, changed, requestid } = entry;
-  const { reason, ...detail } = entry.detail ?? {};
+  const { reason, ...details } = entry.details ?? {};
   const isLong = JSON.stringify(changed ?? {}).length > longChange;
   return (
     <li class="card entry">
@@ -164,10 +164,10 @@ function AuditEntry({ entry }: { entry: Entry }) {
           </div>
         </details>
       )}
-      {Object.keys(detail).length > 0 && (
+      {Object.keys(details).length > 0 && (
         <details>
-          <summary>{t(texts.detail)}</summary>
-          <Value value={detail} />
+          <summary>{t(texts.details)}</summary>
+          <Value value={details} />
         </details>
       )}
     </li>

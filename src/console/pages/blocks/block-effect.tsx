@@ -16,24 +16,25 @@ const maxNames = 20;
 
 /** What is under a block: counts, the first names, and the list of its subscriptions if a filter can show them. */
 export function BlockEffectCard({ block, effect }: { block: Blocked; effect: Schemas['BlockEffect'] }) {
-  const { origins, subscribers, subscriptions, grants, handshakes, more } = effect;
-  if (!more && subscriptions + grants + handshakes + origins.length === 0) return <p>{t(texts.nothingStops)}</p>;
+  const { origins, subscribers, subscriptioncount, grantcount, handshakecount, more } = effect;
+  if (!more && subscriptioncount + grantcount + handshakecount + origins.length === 0)
+    return <p>{t(texts.nothingStops)}</p>;
   const list = subscriptionsUnder(block);
   return (
     <>
       {more && <p class="note">{t(texts.more)}</p>}
       <dl class="facts">
         <Fact name={t(texts.subscriptions)}>
-          {formatNumber(subscriptions)}
-          {list !== undefined && subscriptions > 0 && (
+          {formatNumber(subscriptioncount)}
+          {list !== undefined && subscriptioncount > 0 && (
             <>
               {' · '}
               <a href={list}>{t(texts.showSubscriptions)}</a>
             </>
           )}
         </Fact>
-        <Fact name={t(texts.grants)}>{formatNumber(grants)}</Fact>
-        <Fact name={t(texts.handshakes)}>{formatNumber(handshakes)}</Fact>
+        <Fact name={t(texts.grants)}>{formatNumber(grantcount)}</Fact>
+        <Fact name={t(texts.handshakes)}>{formatNumber(handshakecount)}</Fact>
         <Fact name={t(texts.origins)}>
           <Names names={origins} page="origins" />
         </Fact>

@@ -79,10 +79,10 @@ function OneBlock({ id }: { id: string }) {
 }
 
 /** How far consumers were told. */
-function Announced({ announcement: { state, subscriptions } }: { announcement: Schemas['BlockAnnouncement'] }) {
+function Announced({ announcement: { state, subscriptioncount } }: { announcement: Schemas['BlockAnnouncement'] }) {
   return (
     <p class="soft" role="status">
-      {t(state === 'running' ? texts.announcing : texts.announced).replace('{n}', formatNumber(subscriptions))}
+      {t(state === 'running' ? texts.announcing : texts.announced).replace('{n}', formatNumber(subscriptioncount))}
     </p>
   );
 }

@@ -167,7 +167,7 @@ function Facts({
           )}
         </Fact>
         <Fact name={t(texts.endReason)}>{endText === undefined ? endreason : t(endText)}</Fact>
-        <Fact name={t(texts.warnings)}>{(grant.warnings ?? []).join(', ')}</Fact>
+        <Fact name={t(texts.tolerated)}>{(grant.tolerated ?? []).map(({ message }) => message).join(' ')}</Fact>
       </dl>
       {renewal !== undefined && (
         <div class="note">

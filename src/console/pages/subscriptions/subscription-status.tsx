@@ -6,7 +6,7 @@ import type { ApiSubscription } from './use-subscription.js';
 
 /** Where a subscription stands, and what to do next. */
 export function StatusNote({ subscription: { status, statusdetails: details } }: { subscription: ApiSubscription }) {
-  const { message, advice, fixedby, next, nextat, renewal, rejectedcallback, warnings = [] } = details;
+  const { message, advice, fixedby, next, nextat, renewal, rejectedcallback, tolerated = [] } = details;
   return (
     <section class="note" data-status tabIndex={-1} aria-label={t(texts.status)} aria-live="polite">
       <p class="lead">
@@ -29,9 +29,9 @@ export function StatusNote({ subscription: { status, statusdetails: details } }:
         </p>
       )}
       <RejectedCallbackNote of={rejectedcallback} />
-      {warnings.length > 0 && (
+      {tolerated.length > 0 && (
         <ul aria-label={t(texts.warnings)}>
-          {warnings.map(({ code, message: text }) => (
+          {tolerated.map(({ code, message: text }) => (
             <li key={code}>{text}</li>
           ))}
         </ul>

@@ -36,7 +36,7 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
     timing,
     verdict,
     cause,
-    warnings = [],
+    tolerated = [],
   } = attempt;
   const { host, pathname, search } = new URL(sink);
   const sent = [`OPTIONS ${pathname}${search} HTTP/1.1`, `Host: ${host}`, ...request.map(lineOf)];
@@ -65,9 +65,9 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
           <code>{verdict}</code> <bdi>{attempt.message}</bdi> <bdi>{attempt.advice}</bdi>
         </p>
       )}
-      {warnings.length > 0 && (
+      {tolerated.length > 0 && (
         <p>
-          {t(handshakePageTexts.tolerated)}: <code>{warnings.join(', ')}</code>
+          {t(handshakePageTexts.tolerated)}: <bdi>{tolerated.map(({ message }) => message).join(' ')}</bdi>
         </p>
       )}
       {isAdmin.value ? (

@@ -28,7 +28,7 @@ export interface Attention {
   groups: AttentionGroup[];
   /** There may be some, but the newest candidates are none. */
   unknown: AttentionGroup[];
-  warnings: ReadonlyArray<Schemas['OverviewWarning']>;
+  alerts: ReadonlyArray<Schemas['Alert']>;
 }
 
 const soonDays = '30';
@@ -46,18 +46,20 @@ const addresses: Record<GroupName, string> = {
 /** What needs attention, in one request, however much it is. */
 export async function readAttention(signal: AbortSignal): Promise<Attention> {
   const { data } = await api.GET('/overview', { signal });
-  const groups = data.attention.map(({ group, count, more, subscriptions = [], grants = [] }) => ({
-    name: group,
-    count,
-    isAtLeast: more,
-    first: [...subscriptions.map(itemOf), ...grants.map((grant) => itemOfGrant(grant, group))],
-    address: addresses[group],
-  }));
+  const groups = data.groups.map(
+    ({ group, count, more, firstsubscriptions: subscriptions = [], firstgrants: grants = [] }) => ({
+      name: group,
+      count,
+      isAtLeast: more,
+      first: [...subscriptions.map(itemOf), ...grants.map((grant) => itemOfGrant(grant, group))],
+      address: addresses[group],
+    }),
+  );
   const isKnown = ({ count }: AttentionGroup) => count > 0;
   return {
     groups: groups.filter(isKnown),
     unknown: groups.filter((group) => !isKnown(group)),
-    warnings: data.warnings,
+    alerts: data.alerts,
   };
 }
 

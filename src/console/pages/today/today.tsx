@@ -111,14 +111,14 @@ function Attention() {
     <section aria-labelledby="attention">
       <h2 id="attention">{t(texts.lead)}</h2>
       <Loaded of={groups}>
-        {({ groups: found, unknown, warnings }) => (
+        {({ groups: found, unknown, alerts }) => (
           <>
-            {warnings.map(({ code, message }) => (
+            {alerts.map(({ code, message }) => (
               <p key={code + message} class="problem">
                 <bdi>{message}</bdi>
               </p>
             ))}
-            {found.length + unknown.length + warnings.length === 0 && <p class="note">{t(texts.nothing)}</p>}
+            {found.length + unknown.length + alerts.length === 0 && <p class="note">{t(texts.nothing)}</p>}
             <div class="cards">
               {found.map((group) => (
                 <GroupCard key={group.name} group={group} />
@@ -230,7 +230,7 @@ function Charts({ data }: { data: Statistics }) {
   const labels = labelsOf(data);
   const sum = (isPart: (series: Counted) => boolean) =>
     data.series.filter(isPart).reduce(
-      (total, { counts }) => total.map((value, place) => value + (counts[place] ?? 0)),
+      (total, { values }) => total.map((value, place) => value + (values[place] ?? 0)),
       labels.map(() => 0),
     );
   const handshakes = handshakeLooks.map(([outcome, look]) => ({

@@ -10,7 +10,7 @@ import { clip, prepareAttempt, withoutKey } from '../../../registry/handshake/at
 import type { CallbackOutcome } from '../../../registry/handshake/callback.js';
 import { explain, observed } from '../../../registry/handshake/explain.js';
 import type { HeaderLine } from '../../../consent/handshake.js';
-import { causeOf, type FinalReply, judge, type Judgement, type Warning } from '../../../consent/judgement.js';
+import { causeOf, type FinalReply, judge, type Judgement, type Mistake } from '../../../consent/judgement.js';
 import { type MoveInput, nextMove } from '../../../registry/handshake/next-move.js';
 import type { Verdict } from '../../../consent/verdicts.js';
 import type { Rate } from '../../../consent/rate.js';
@@ -128,7 +128,7 @@ export interface CheckReport {
   message: string;
   advice?: string | undefined;
   allowedRate?: Rate;
-  warnings: Warning[];
+  tolerated: Mistake[];
   attempts: CheckedAttempt[];
   callbacks: CallbackReceived[];
   notes: string[];
@@ -265,20 +265,20 @@ function conclude(
   { judgement, verdict }: { judgement: Judgement; verdict: Verdict },
   attempts: readonly CheckedAttempt[],
   listener: CallbackListener | undefined,
-): Pick<CheckReport, 'outcome' | 'verdict' | 'message' | 'advice' | 'allowedRate' | 'warnings'> {
+): Pick<CheckReport, 'outcome' | 'verdict' | 'message' | 'advice' | 'allowedRate' | 'tolerated'> {
   const called: CallbackOutcome | undefined = listener?.outcome();
   if (called !== undefined) {
     const by = called.kind === 'granted' ? 'callback_granted' : 'refused_by_owner';
     const rate = called.kind === 'granted' ? { allowedRate: called.allowedRate } : {};
     const outcome = called.kind === 'granted' ? 'consent' : 'none';
-    return { outcome, verdict: by, ...explain(by, { origin: called.origin }, 'en'), ...rate, warnings: [] };
+    return { outcome, verdict: by, ...explain(by, { origin: called.origin }, 'en'), ...rate, tolerated: [] };
   }
   const shown = attempts.findLast((attempt) => attempt.verdict === verdict);
   const { message = '', advice } = shown ?? {};
   const said = { verdict, message, advice };
   if (judgement.kind === 'granted') {
-    return { outcome: 'consent', ...said, allowedRate: judgement.allowedRate, warnings: judgement.warnings };
+    return { outcome: 'consent', ...said, allowedRate: judgement.allowedRate, tolerated: judgement.tolerated };
   }
   const isAnswered = attempts.some(({ answer }) => answer !== undefined);
-  return { outcome: isAnswered ? 'none' : 'unreachable', ...said, warnings: [] };
+  return { outcome: isAnswered ? 'none' : 'unreachable', ...said, tolerated: [] };
 }

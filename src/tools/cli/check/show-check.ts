@@ -1,5 +1,5 @@
 import { presentRejected } from '../../../registry/handshake/explain.js';
-import { verdicts, warnings as warningTexts, type Verdict } from '../../../consent/verdicts.js';
+import { verdicts, mistakes, type Verdict } from '../../../consent/verdicts.js';
 import type { CallbackReceived } from './callback-listener.js';
 import type { CheckedAttempt, CheckReport } from './check.js';
 import { exchangeLines, printable } from '../printable.js';
@@ -31,7 +31,7 @@ export const waitingLines = (seconds: number): string[] => [
 
 /** What came of it, after the attempts. */
 export function reportLines(report: CheckReport): string[] {
-  const { outcome, verdict, message, advice, allowedRate, warnings, callbacks, notes, origin, attempts } = report;
+  const { outcome, verdict, message, advice, allowedRate, tolerated, callbacks, notes, origin, attempts } = report;
   const title = { consent: 'Consent', none: 'No consent', unreachable: 'No consent: unreachable' }[outcome];
   const rate = allowedRate === '*' ? 'no limit' : `${allowedRate} requests per minute`;
   return [
@@ -39,7 +39,7 @@ export function reportLines(report: CheckReport): string[] {
     `${title} (${verdict}${allowedRate === undefined ? '' : `, ${rate}`})`,
     ...(attempts.at(-1)?.verdict === verdict ? [] : [`  ${message}`]),
     ...(advice === undefined ? [] : [`  What to change: ${advice}`]),
-    ...warnings.map((warning) => `  Warning: ${warningTexts[warning].en}`),
+    ...tolerated.map((code) => `  Tolerated: ${mistakes[code].en}`),
     ...notes.map((note) => `  Note: ${note}`),
   ];
 }
@@ -62,7 +62,7 @@ function callbackLines(origin: string, { method, rawHeaders, body, status, rejec
 /** The report as data. Members are in lower case, as in the API. */
 export function reportJson(report: CheckReport): string {
   const named = (pairs: ReadonlyArray<readonly [string, string]>) => pairs.map(([name, value]) => ({ name, value }));
-  const { url, origin, requestedRate, outcome, verdict, message, advice, allowedRate, warnings, attempts } = report;
+  const { url, origin, requestedRate, outcome, verdict, message, advice, allowedRate, tolerated, attempts } = report;
   const said = (about: { verdict: Verdict; message: string; advice?: string | undefined }) => ({
     verdict: about.verdict,
     message: about.message,
@@ -77,7 +77,7 @@ export function reportJson(report: CheckReport): string {
       outcome,
       ...said({ verdict, message, advice }),
       allowedrate: allowedRate,
-      warnings,
+      tolerated: tolerated.map((code) => ({ code, message: mistakes[code].en })),
       attempts: attempts.map(({ request, answer, totalMs, detail, cause, ...about }) => ({
         request: named(request.headers),
         ...(answer === undefined ? { detail } : { statuscode: answer.status, response: named(answer.headers) }),

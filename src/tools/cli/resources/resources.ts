@@ -92,7 +92,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     subcommands: {
       list: {
         operation: 'listAuditRecords',
-        columns: ['at', 'actor', 'action', 'target', 'detail.reason', 'reference'],
+        columns: ['at', 'actor', 'action', 'target', 'details.reason', 'reference'],
         affected: () => ({ query: {} }),
         newestFirst: true,
       },

@@ -229,7 +229,7 @@ export function consentOf(exchange: TargetExchange, origin: string): string | un
   const lines = responseLinesOf(exchange, 'webhook-allowed-origin');
   if (lines.length === 0) return undefined;
   const consent = judgeOrigin({ origin, judgement: 'lenient' }, lines);
-  return typeof consent === 'string' || consent.warnings.includes('origin_trailing_dot')
+  return typeof consent === 'string' || consent.tolerated.includes('origin_trailing_dot')
     ? undefined
     : consent.allowedOrigin;
 }
