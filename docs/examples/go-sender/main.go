@@ -123,7 +123,8 @@ func call(method, path string, body any, contentType string, found any) (int, er
 		case err != nil:
 			problem.Detail = err.Error()
 		}
-		fmt.Fprintf(os.Stderr, "%s: %d %s Trying again in %v.\n", path, status, problem.Detail, pause)
+		detail := strings.TrimSuffix(problem.Detail, ".")
+		fmt.Fprintf(os.Stderr, "%s: %d %s. Trying again in %v.\n", path, status, detail, pause)
 		time.Sleep(pause)
 	}
 }
@@ -333,6 +334,10 @@ func deliver(event map[string]json.RawMessage, line []byte, origin string, to ma
 			return "denied: " + denial, err
 		}
 		status, retryAfter, err := post(to.Sink, header, body)
+		if errors.Is(err, errBlocked) {
+			// Nothing was sent, so nothing is reported.
+			return "blocked: " + err.Error(), nil
+		}
 		outcome := object{"origin": origin, "sink": to.Sink}
 		if err == nil {
 			outcome["statuscode"] = status
@@ -349,8 +354,6 @@ func deliver(event map[string]json.RawMessage, line []byte, origin string, to ma
 			}
 		}
 		switch {
-		case errors.Is(err, errBlocked):
-			return "blocked: " + err.Error(), nil
 		case status == 401 && to.PreviousCredential != nil:
 			shown, to.PreviousCredential = &to.PreviousCredential.SinkCredential, nil
 			continue

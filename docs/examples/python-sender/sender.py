@@ -54,7 +54,7 @@ def call(path, body=None, content_type="application/json", method="POST", key=No
             status, found = problem.code, json_of(problem)
         except (OSError, http.client.HTTPException) as error:
             status, found = None, {"detail": str(error)}
-        detail = found.get("detail", status)
+        detail = str(found.get("detail", status)).rstrip(".")
         if status == 401 or (status == 403 and found.get("code") != "not_permitted"):
             raise Refused(f"the registry refuses the token: {detail}")
         if status is not None and status < 500 and status != 429:
@@ -227,15 +227,14 @@ def deliver(event, origin, to):
         try:
             status, retry_after = post(sink, headers, body)
         except Blocked as why:
-            status, retry_after = None, None
+            # Nothing was sent, so nothing is reported.
             return f"blocked: {why}"
-        finally:
-            outcome = {"origin": origin, "sink": sink}
-            if status is not None:
-                outcome["statuscode"] = status
-            if retry_after is not None:
-                outcome["retryafter"] = retry_after[:100]
-            report(outcome)
+        outcome = {"origin": origin, "sink": sink}
+        if status is not None:
+            outcome["statuscode"] = status
+        if retry_after is not None:
+            outcome["retryafter"] = retry_after[:100]
+        report(outcome)
         attempt += 1
         if status is None or status >= 300:
             give_back(origin, sink)
