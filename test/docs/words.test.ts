@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { pageNames, readPage } from './markdown.js';
+
+/** How many words a page may have, tables and code included. What is said here is said nowhere else. */
+const budgets: Readonly<Record<string, number>> = {
+  'CHANGELOG.md': 190,
+  'CONTRIBUTING.md': 1610,
+  'SECURITY.md': 300,
+  'docs/accessibility.md': 470,
+  'docs/admins/audit.md': 400,
+  'docs/admins/console.md': 630,
+  'docs/admins/incident.md': 410,
+  'docs/admins/origins.md': 620,
+  'docs/admins/subscription-rules.md': 520,
+  'docs/comparison.md': 680,
+  'docs/compliance/event-profiles.md': 310,
+  'docs/operate/backup.md': 400,
+  'docs/operate/egress-proxy.md': 440,
+  'docs/operate/install.md': 930,
+  'docs/operate/kubernetes.md': 240,
+  'docs/operate/monitoring.md': 580,
+  'docs/operate/notices.md': 440,
+  'docs/operate/scaling.md': 890,
+  'docs/operate/security.md': 820,
+  'docs/operate/tokens.md': 1620,
+  'docs/operate/upgrade.md': 320,
+  'docs/performance.md': 390,
+  'docs/versioning.md': 570,
+};
+
+test.each(Object.entries(budgets))('%s is not longer than %i words', (name, words) => {
+  expect(pageNames).toContain(name);
+  // The bars and rules of tables are no words.
+  const found = readPage(name)
+    .split(/\s+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word));
+  expect(found.length).toBeLessThanOrEqual(words);
+});
