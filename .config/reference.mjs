@@ -41,14 +41,11 @@ function coverageOf(text) {
 
 /** As many tables as there are names. `rows` begin with what stands in the first column, which names the row. */
 async function tablesOf() {
-  const [{ errorCodes, RegistryError }, { problemOf }, { problemTitles }, { verdicts, mistakes }, { settings }] =
-    await Promise.all([
-      built('base/errors.js'),
-      built('registry/http/problem.js'),
-      built('base/texts/problems.js'),
-      built('consent/verdicts.js'),
-      built('registry/app/config.js'),
-    ]);
+  const [{ problems }, { verdicts, mistakes }, { settings }] = await Promise.all([
+    built('base/problems.js'),
+    built('consent/verdicts.js'),
+    built('registry/app/config.js'),
+  ]);
   const [{ statusReasons }, { Metrics }, { allRules }, { messageFaults }] = await Promise.all([
     built('consent/status.js'),
     built('registry/probes/metrics.js'),
@@ -101,12 +98,13 @@ async function tablesOf() {
       ]),
     },
     errors: {
-      head: ['code', 'status', 'title', 'title in Dutch'],
-      rows: errorCodes.map((name) => [
+      head: ['code', 'status', 'when', 'title', 'title in Dutch'],
+      rows: Object.entries(problems).map(([name, { status, when, title }]) => [
         code(name),
-        String(problemOf(new RegistryError(name, ''), '').status),
-        problemTitles[name].en,
-        problemTitles[name].nl,
+        String(status),
+        when,
+        title.en,
+        title.nl,
       ]),
     },
     verdicts: {

@@ -1,3 +1,4 @@
+import type { ErrorCode } from './problems.js';
 import { textIn, type Text } from './texts/text.js';
 
 /** A place in a request that breaks a rule. */
@@ -151,65 +152,9 @@ export const faultRules = [
 /** A rule of events starts with the name of its profile. A rule of a token may be named after a claim. */
 export type FaultRule = (typeof faultRules)[number] | `${string}.${string}` | `token_${string}`;
 
-export const errorCodes = [
-  'unauthenticated',
-  'keys_unavailable',
-  'scope_missing',
-  'invalid_request',
-  'invalid_subscription',
-  'invalid_event',
-  'event_too_large',
-  'body_too_large',
-  'media_type_unsupported',
-  'headers_too_large',
-  'request_timeout',
-  'not_found',
-  'method_not_allowed',
-  'origin_not_found',
-  'origin_exists',
-  'default_origin_exists',
-  'origin_in_use',
-  'no_default_origin',
-  'quota_exceeded',
-  'subscription_not_allowed',
-  'subscription_not_found',
-  'handshake_not_found',
-  'grant_not_found',
-  'block_not_found',
-  'not_permitted',
-  'rate_used_up',
-  'lease_not_found',
-  'match_too_expensive',
-  'filters_too_expensive',
-  'callback_unknown',
-  'callback_undecided',
-  'callback_rate_malformed',
-  'precondition_failed',
-  'etag_altered',
-  'idempotency_key_reused',
-  'suspended_by_admin',
-  'grant_revoked',
-  'blocked',
-  'conflict',
-  'database_unavailable',
-  'database_read_only',
-  'read_only',
-  'revision_not_reached',
-  'cursor_too_old',
-  'cursor_of_other_history',
-  'too_many_readers',
-  'too_many_handshakes',
-  'feed_full',
-  'index_loading',
-  'stopping',
-  'internal',
-] as const;
-
-export type ErrorCode = (typeof errorCodes)[number];
-
 /**
  * An error that a client can do something about. `code` is stable and public, `detail` is for people, `faults` name the
- * places. The HTTP status of a code is only in http/problem.ts.
+ * places.
  */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';

@@ -1,7 +1,8 @@
 // Turns the headers and bytes of an HTTP message into events or faults: first the content mode, then each attribute
 // (`draft.ts`), with every MUST of CloudEvents. `check-event.ts` then checks an event against a profile.
 
-import type { ErrorCode, Fault } from '../base/errors.js';
+import type { Fault } from '../base/errors.js';
+import type { ErrorCode } from '../base/problems.js';
 import { limits } from '../base/limits.js';
 import type { Mode } from './cloud-event.js';
 import { finishDraft, startDraft, type ReadEvent } from './draft.js';

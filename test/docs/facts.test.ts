@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { errorCodes, RegistryError } from '../../src/base/errors.js';
 import { scopes } from '../../src/base/contract/principal.js';
-import { problemOf } from '../../src/registry/http/problem.js';
 import { pageNames, readPage, root } from './markdown.js';
 
 /** What pages said once that was not so. */
@@ -16,24 +14,6 @@ test('a page that counts the scopes counts those of the contract', () => {
   expect(counted.filter((word) => numbers.includes(word)).map((word) => numbers.indexOf(word) + 1)).toEqual([
     scopes.length,
   ]);
-});
-
-test('where a page or the contract names an error with its status, it is that of the table of errors', () => {
-  const contract = readFileSync(join(root, 'openapi/openapi.json'), 'utf8').replaceAll('\\n', ' ');
-  const named = [...prose, ['openapi/openapi.json', contract] as const].flatMap(([name, text]) => [
-    ...[...text.matchAll(/\b([1-5]\d\d) `([a-z_]+)`/g)].map(
-      ([, status, code]) => [name, code, Number(status)] as const,
-    ),
-    ...[...text.matchAll(/`([a-z_]+)` \(([1-5]\d\d)\)/g)].map(
-      ([, code, status]) => [name, code, Number(status)] as const,
-    ),
-  ]);
-  const statuses = new Map<string | undefined, number>(
-    errorCodes.map((code) => [code, problemOf(new RegistryError(code, ''), '').status]),
-  );
-  const errors = named.filter(([, code]) => statuses.has(code));
-  expect(errors.length).toBeGreaterThan(20);
-  expect(errors.filter(([, code, status]) => statuses.get(code) !== status)).toEqual([]);
 });
 
 test.each([

@@ -89,7 +89,7 @@ export function createOutcomes(
         }
       } catch (error) {
         // A retry of a rejected report would be rejected again.
-        const isUnwanted = error instanceof AssentError && [400, 404, 409, 413, 422].includes(error.status);
+        const isUnwanted = error instanceof AssentError && [400, 404, 409, 413].includes(error.status);
         if (!isUnwanted) throw error;
         onFault(error);
       }

@@ -140,7 +140,9 @@ function unknownOrigin(name: string | undefined): RegistryError {
       faults: [{ pointer: '/origin', rule: 'origin_missing', detail: originTexts.noDefault }],
     });
   }
-  return invalid([{ pointer: '/origin', rule: 'origin_unknown', detail: originTexts.unknown }]);
+  return new RegistryError('origin_not_found', originTexts.unknown, {
+    faults: [{ pointer: '/origin', rule: 'origin_unknown', detail: originTexts.unknown }],
+  });
 }
 
 /**

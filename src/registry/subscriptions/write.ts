@@ -186,7 +186,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const created = uuidv7();
         const earlier = await claimKey(sql, request, created);
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
-        if (present.isEnded) throw new RegistryError('conflict', subscriptionTexts.hasEnded);
+        if (present.isEnded) throw new RegistryError('subscription_ended', subscriptionTexts.hasEnded);
         await refuseBlocked(sql, present);
         const tooMany = await backlogError(sql, present.tenant);
         if (tooMany !== undefined) throw tooMany;

@@ -201,7 +201,7 @@ describe('expensive filters of one tenant', () => {
   });
 
   test('are refused for a message that would take too many steps, and the most expensive subscription is named', async () => {
-    const { body } = await match(100).expect(422);
+    const { body } = await match(100).expect(403);
     expect(body).toMatchObject({
       code: 'match_too_expensive',
       detail: expect.stringContaining(ids[1]!),

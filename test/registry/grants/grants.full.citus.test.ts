@@ -326,7 +326,7 @@ describe('a revoked grant', () => {
     const asked = askedAt(sink);
 
     expect(await register(sink)).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
-    const refused = await subscriber.post(`${path}/handshakes`).expect(409);
+    const refused = await subscriber.post(`${path}/handshakes`).expect(403);
     expect(refused.body.code).toBe('grant_revoked');
     for (const target of [newSink(), sink]) {
       await subscriber.put(path).send({ sink: target, protocol: 'HTTP', requestedrate: 5 }).expect(200);

@@ -159,7 +159,7 @@ describe('after its end, without a sweep, a subscription', () => {
     await registry.service.worker.drain();
     expect(askedAt(sink)).toBe(1);
     const again = await tenant.subscriber.post(`${pathOf(ending)}/handshakes`).expect(409);
-    expect(again.body).toMatchObject({ code: 'conflict', detail: expect.stringContaining('expiresat') });
+    expect(again.body).toMatchObject({ code: 'subscription_ended', detail: expect.stringContaining('expiresat') });
     await registry.service.sweep();
     await registry.service.worker.drain();
     expect(askedAt(sink)).toBe(1);

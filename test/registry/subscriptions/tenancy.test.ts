@@ -96,7 +96,8 @@ describe('another tenant', () => {
 
   test('cannot register a subscription for our origin, nor the name of our origin', async () => {
     const request = { sink: newSink(), protocol: 'HTTP', origin };
-    const answer = await stranger.post('/v1/subscriptions').send(request).expect(400);
+    const answer = await stranger.post('/v1/subscriptions').send(request).expect(404);
+    expect(answer.body.code).toBe('origin_not_found');
     expect(answer.body.faults).toMatchObject([{ pointer: '/origin', rule: 'origin_unknown' }]);
     await stranger.post('/v1/origins').send({ name: origin.toUpperCase() }).expect(409);
   });
