@@ -23,9 +23,9 @@ export async function hashOfPages() {
 }
 
 const places = {
-  today: () => '#/',
+  /** As the link that `assent try` prints shows it. */
+  first: () => '#/',
   subscription: ({ refused }) => `#/subscriptions/${refused}`,
-  playground: () => '#/playground',
 };
 
 async function takeScreenshots() {
@@ -39,20 +39,23 @@ async function takeScreenshots() {
   );
   try {
     const env = await readEnv(join(data, 'try', 'env'));
-    const ids = await populate(env);
     const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
     await mkdir(join(root, 'docs/images'), { recursive: true });
-    for (const colorScheme of ['light', 'dark']) {
-      const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 860 }, locale: 'en' });
-      await page.goto(`${new URL('..', env.API)}console#token=${env.ADMIN}`);
-      for (const [name, placeOf] of Object.entries(places)) {
-        await page.evaluate(`location.hash = ${JSON.stringify(placeOf(ids))}`);
-        await page.waitForSelector('main h1');
-        await page.waitForTimeout(1_500);
-        await page.screenshot({ path: join(root, `docs/images/console-${name}-${colorScheme}.png`) });
+    const take = async (names, ids) => {
+      for (const colorScheme of ['light', 'dark']) {
+        const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 860 }, locale: 'en' });
+        await page.goto(`${new URL('..', env.API)}console#token=${env.ADMIN}`);
+        for (const name of names) {
+          await page.evaluate(`location.hash = ${JSON.stringify(places[name](ids))}`);
+          await page.waitForSelector('main h1');
+          await page.waitForTimeout(1_500);
+          await page.screenshot({ path: join(root, `docs/images/console-${name}-${colorScheme}.png`) });
+        }
+        await page.close();
       }
-      await page.close();
-    }
+    };
+    await take(['first']);
+    await take(['subscription'], await populate(env));
     await browser.close();
     await writeFile(join(root, 'docs/images/pages.sha256'), `${await hashOfPages()}\n`);
   } finally {
