@@ -38,6 +38,7 @@ async function takeScreenshots() {
     { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   try {
+    await printed(stage, 'sign you in');
     const env = await readEnv(join(data, 'try', 'env'));
     const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
     await mkdir(join(root, 'docs/images'), { recursive: true });
@@ -63,6 +64,17 @@ async function takeScreenshots() {
     await new Promise((resolve) => stage.once('exit', resolve));
     await rm(data, { recursive: true, force: true });
   }
+}
+
+/** Everything of the example is there when its links are printed. */
+function printed({ stdout }, words) {
+  let text = '';
+  return new Promise((resolve) => {
+    stdout.on('data', (part) => {
+      text += part;
+      if (text.includes(words)) resolve();
+    });
+  });
 }
 
 /** The variables of `assent try`, as soon as it has written them. */
