@@ -46,7 +46,7 @@ test('the table of statuses is that of the contract', () => {
   const { components } = JSON.parse(read('openapi/openapi.json'));
   const statuses = rowsOf('docs/reference/status.md', 'status', 'what it means');
   expect(statuses.map(([status]) => status?.slice(1, -1)).sort()).toEqual(
-    [...components.schemas.SubscriptionStatus.enum].sort(),
+    [...components.schemas.SubscriptionStatus['x-extensible-enum']].sort(),
   );
 });
 
