@@ -16,6 +16,16 @@ test('a page that counts the scopes counts those of the contract', () => {
   ]);
 });
 
+test('the table of what ends a grant has every code that ends one', () => {
+  const [, table = ''] = /\n### What ends a grant\n([\s\S]*?)\n#/.exec(readPage('docs/concepts.md')) ?? [];
+  const [, ...listed] = table.split('\n').flatMap((line) => /\| `([a-z_]+)` +\|$/.exec(line)?.[1] ?? []);
+  // The registry's own codes are a type. The other two are those of an admin, who revokes a grant or removes its origin.
+  const [, own = ''] = /\bend(?:reason|code)s?\b[^=;]*= ([^;]+);/i.exec(readPage('src/consent/grant.ts')) ?? [];
+  const codes = [...own.matchAll(/'([a-z_]+)'/g)].map(([, code]) => code);
+  expect(codes.length).toBeGreaterThan(3);
+  expect(new Set(listed)).toEqual(new Set([...codes, 'revoked', 'origin_removed']));
+});
+
 test.each([
   ['that there is no console', /no console\b|has no (?:user interface|pages for people)/i],
   ['to run `prisma migrate`, which the image does not have', /(?:run|with|use) `?(?:npx )?prisma migrate/i],
