@@ -61,7 +61,8 @@ export function foundHeaders(
   return {
     ...pageHeaders(path, query, next),
     ...(examined === undefined ? {} : { 'X-Search-Examined': String(examined) }),
-    ...(total === undefined ? {} : { 'X-Total-Count': `${total.count}${total.isAtLeast ? '+' : ''}` }),
+    ...(total === undefined ? {} : { 'X-Total-Count': String(total.count) }),
+    ...(total?.isAtLeast ? { 'X-Total-Count-At-Least': 'true' } : {}),
   };
 }
 

@@ -16,7 +16,7 @@ type Query = Readonly<Record<string, string>>;
 
 interface Search {
   rows: readonly Row[];
-  /** As `X-Total-Count` says it: `10000+` is at least that many. */
+  /** `10,000+` is at least that many. */
   total: string | undefined;
   problem: Problem | undefined;
   isLoading: boolean;
@@ -42,6 +42,12 @@ const maxSingleReads = 20;
 const withoutFeedMs = 20_000;
 const maxWithoutFeed = 1_000;
 
+function totalOf(headers: Headers): string | undefined {
+  const count = headers.get('X-Total-Count');
+  if (count === null) return undefined;
+  return `${formatNumber(Number(count))}${headers.get('X-Total-Count-At-Least') === null ? '' : '+'}`;
+}
+
 /** Reads page after page. `show` gets everything so far. */
 async function readPages(query: Query, from: Loaded, signal: AbortSignal, show: (loaded: Loaded) => void) {
   let { rows, total, cursor } = from;
@@ -50,7 +56,7 @@ async function readPages(query: Query, from: Loaded, signal: AbortSignal, show: 
     const parameters = { ...query, limit: pageSize, ...place };
     const { data, headers, next } = await api.GET('/subscriptions', { params: { query: parameters }, signal });
     rows = [...rows, ...data];
-    total ??= headers.get('X-Total-Count') ?? undefined;
+    total ??= totalOf(headers);
     cursor = next;
     show({ rows, total, cursor });
   } while (cursor !== undefined && rows.length < maxRows);
