@@ -37,7 +37,7 @@ export interface Grant extends Pair {
   requestedRate: number | undefined;
   tolerated: string[];
   handshake: string | undefined;
-  reference: string | undefined;
+  agreement: string | undefined;
   recordedBy: string;
   recordedByPerson: Person | undefined;
   grantedAt: Date;

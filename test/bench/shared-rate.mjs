@@ -120,5 +120,5 @@ async function grant(url, token, sink) {
   };
   const expiresat = new Date(Date.now() + 86_400_000).toISOString();
   await post('origins', { name: origin });
-  await post('grants', { origin, sink, allowedrate: rate, expiresat, reference: 'bench' });
+  await post('grants', { origin, sink, allowedrate: rate, expiresat, agreement: 'bench' });
 }

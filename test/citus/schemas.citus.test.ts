@@ -85,7 +85,7 @@ test.each([0, 1])(
     expect(await tenant.permission(receiver.sink('/callback'))).toMatchObject({ allowed: true, allowedrate: 60 });
 
     const agreed = receiver.sink('/agreement');
-    const agreement = { origin: tenant.origin, sink: agreed, allowedrate: 5, reference: 'DVO 7' };
+    const agreement = { origin: tenant.origin, sink: agreed, allowedrate: 5, agreement: 'DVO 7' };
     const expiresat = new Date(Date.now() + 3_600_000).toISOString();
     await tenant.admin
       .post('/v1/grants')

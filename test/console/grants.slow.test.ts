@@ -14,7 +14,7 @@ inBrowser('grants, agreements and webhooks', () => {
       await tenant.register(sink(path));
     }
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
-    const agreement = { origin: tenant.origin, allowedrate: 10, reference: '<script>alert(1)</script>\u202e' };
+    const agreement = { origin: tenant.origin, allowedrate: 10, agreement: '<script>alert(1)</script>\u202e' };
     await tenant.admin
       .post('/v1/grants')
       .send({ ...agreement, sink: sink('/soon'), expiresat: inDays(3) })
@@ -107,7 +107,7 @@ inBrowser('grants, agreements and webhooks', () => {
     expect((await tenant.read(id)).status).toBe('active');
     expect(await tenant.grant(sink('/paper'))).toMatchObject({
       basis: 'agreement',
-      reference: '2026/17',
+      agreement: '2026/17',
       allowedrate: 33,
     });
     await check();

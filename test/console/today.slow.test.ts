@@ -64,7 +64,7 @@ inBrowser('Today in the console', () => {
           origin: tenant.origin,
           sink: receiver.sink(path),
           allowedrate: 5,
-          reference: 'contract',
+          agreement: 'contract',
           expiresat: days(end),
         })
         .expect(201);

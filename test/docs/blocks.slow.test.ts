@@ -67,7 +67,7 @@ id() { node -p 'const [one] = [JSON.parse(fs.readFileSync(0))].flat(); one ? one
 ID=$(curl -s $API/blocks -H "$AUTH" | id); SUB=$(curl -s $API/subscriptions -H "$AUTH" | id)
 GRANT=$(curl -s $API/grants?sink=$WEBHOOK/agreed -H "$AUTH" | id)
 [ -n "$ID" ] || GRANT=$(curl -s $API/grants -H "$AUTH" --json '{"origin":"'$ORIGIN'","sink":"'$WEBHOOK'/agreed",
-  "allowedrate":1,"reference":"1","expiresat":"'$(date -u -d '+1 day' +%FT%TZ)'"}' | id)
+  "allowedrate":1,"agreement":"1","expiresat":"'$(date -u -d '+1 day' +%FT%TZ)'"}' | id)
 `;
 
 const pages = pageNames

@@ -232,7 +232,7 @@ create table "grant" (
   requestedrate integer,
   tolerated text[],
   handshake uuid,
-  reference text,
+  agreement text,
   recordedby text not null,
   recordedbyperson jsonb,
   grantedat timestamptz(3) not null,

@@ -21,7 +21,7 @@ export const grantMembers = storedMembers<Grant, GrantRow>()({
   allowedOrigin: { column: 'allowedorigin', audited: false },
   requestedRate: { column: 'requestedrate' },
   handshake: { column: 'handshake', audited: false },
-  reference: { column: 'reference' },
+  agreement: { column: 'agreement' },
   renewAt: { column: 'renewat', audited: false },
   endedAt: { column: 'endedat', audited: false },
   endedBy: { column: 'endedby', audited: false },

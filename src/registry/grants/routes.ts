@@ -118,7 +118,7 @@ async function recordAgreement(
 ): Promise<{ id: string; replayed: boolean }> {
   const { sql } = tx;
   const { tenant } = call.principal;
-  const { sink, allowedrate, reference, expiresat } = call.body;
+  const { sink, allowedrate, agreement, expiresat } = call.body;
   const origin = call.body.origin.toLowerCase();
   // No grant may outlive its origin: another tenant may register the name.
   await sql.$queryRaw`select 1 from origin where name = ${origin} and tenant = ${tenant} for key share`;
@@ -148,7 +148,7 @@ async function recordAgreement(
     requestedRate: undefined,
     tolerated: [],
     handshake: undefined,
-    reference,
+    agreement,
     lifetime: { until },
     jitter: 0,
   });

@@ -28,7 +28,7 @@ export interface Consent extends Pair {
   handshake: string | undefined;
   /** Where the webhook is; by default where this handshake met it. */
   address?: string | undefined;
-  reference: string | undefined;
+  agreement: string | undefined;
   /** How long it is valid: seconds from now by the database's clock, or an instant. */
   lifetime: { seconds: number } | { until: Date };
   /** From 0 to 1; spreads the times of renewal, so that renewals do not arrive in bursts. */
@@ -64,15 +64,15 @@ export async function putGrants(
       where a.handshake = any (${handshakes}::uuid[]) and a.address is not null order by a.handshake, a.number desc
     )
     insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
-      tolerated, handshake, reference, recordedby, recordedbyperson, grantedat, expiresat, renewat, noteat, address)
+      tolerated, handshake, agreement, recordedby, recordedbyperson, grantedat, expiresat, renewat, noteat, address)
     select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, tolerated, handshake,
-      reference, recordedby, recordedbyperson, now(), over, now() + make_interval(secs => renewafter),
+      agreement, recordedby, recordedbyperson, now(), over, now() + make_interval(secs => renewafter),
       over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int)), address
     from (
       select c.*, coalesce(asked.address, knownaddress) as address, greatest(until, now() + make_interval(secs => grantseconds)) as over
       from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
       basis text, allowedorigin text, allowedrate text, requestedrate int, tolerated text[], handshake uuid,
-        reference text, recordedby text, recordedbyperson jsonb, until timestamptz, grantseconds int, renewafter int, knownaddress text)
+        agreement text, recordedby text, recordedbyperson jsonb, until timestamptz, grantseconds int, renewafter int, knownaddress text)
       left join asked on asked.handshake = c.handshake
     ) c
     order by origin collate "C", sink collate "C"
@@ -85,8 +85,8 @@ export async function putGrants(
       helduntil = case when present.state = 'live' and present.expiresat > excluded.grantedat then present.helduntil end,
       basis = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.basis else excluded.basis end,
-      reference = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
-        and excluded.basis <> 'agreement' then present.reference else excluded.reference end,
+      agreement = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
+        and excluded.basis <> 'agreement' then present.agreement else excluded.agreement end,
       address = coalesce(excluded.address, present.address),
       expiresat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.expiresat else excluded.expiresat end,
@@ -145,7 +145,7 @@ export async function learnAddresses(
 }
 
 function columnsOf(actor: Actor, consent: Consent) {
-  const { origin, sink, tenant, basis, tolerated, handshake, reference, lifetime } = consent;
+  const { origin, sink, tenant, basis, tolerated, handshake, agreement, lifetime } = consent;
   const seconds = 'seconds' in lifetime ? lifetime.seconds : undefined;
   return {
     id: uuidv7(),
@@ -155,7 +155,7 @@ function columnsOf(actor: Actor, consent: Consent) {
     basis,
     tolerated,
     handshake,
-    reference,
+    agreement,
     allowedorigin: consent.allowedOrigin,
     allowedrate: formatRate(consent.allowedRate),
     requestedrate: consent.requestedRate,

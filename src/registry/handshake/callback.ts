@@ -155,7 +155,7 @@ export class Callbacks {
       basis: 'callback',
       requestedRate: called.requestedrate ?? undefined,
       handshake: id,
-      reference: undefined,
+      agreement: undefined,
       lifetime: { seconds: origin.grantSeconds },
       jitter: this.#settings.random(),
     });

@@ -296,7 +296,7 @@ function consentOf(moved: PlannedMove, jitter: number): Consent | undefined {
     origin: claim.origin,
     sink: claim.sink,
     handshake: claim.id,
-    reference: undefined,
+    agreement: undefined,
     ...given,
     requestedRate: claim.requestedRate,
     lifetime: { seconds: origin.grantSeconds },

@@ -145,9 +145,9 @@ function withoutHeaderValues(settings: Definition['protocolSettings'], fingerpri
 }
 
 /** A repeated rotation sets the same credential again. That is no change. */
-function withoutTimeOfSetting({ credentialtype, endsat, fingerprint, previous }: AuditedCredential) {
+function withoutTimeOfSetting({ credentialtype, expiresat, fingerprint, previous }: AuditedCredential) {
   const old = previous && { fingerprint: previous.fingerprint, until: previous.until };
-  return { credentialtype, endsat, fingerprint, previous: old };
+  return { credentialtype, expiresat, fingerprint, previous: old };
 }
 
 /** Who suspended it, and why. */

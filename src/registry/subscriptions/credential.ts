@@ -10,9 +10,9 @@ import { credentialTexts } from '../../base/texts/credentials.js';
 /** Metadata of a credential, stored next to it in plain text. It reveals nothing of the secret. */
 export interface CredentialInfo {
   credentialtype: SinkCredential['credentialtype'];
-  /** RFC 3339; so is `endsat`, the expiry of the access token. */
+  /** RFC 3339; so is `expiresat`, the expiry of the access token. */
   setat: string;
-  endsat?: string;
+  expiresat?: string;
   fingerprint: string;
 }
 
@@ -28,7 +28,7 @@ export interface PresentCredential extends CredentialInfo {
 }
 
 /** As the audit record compares it. */
-export type AuditedCredential = Pick<CredentialInfo, 'credentialtype' | 'endsat' | 'fingerprint'> & {
+export type AuditedCredential = Pick<CredentialInfo, 'credentialtype' | 'expiresat' | 'fingerprint'> & {
   previous?: { fingerprint: string; until: string } | undefined;
 };
 
@@ -68,7 +68,7 @@ export function readSinkCredential(
   faultOfSink: FaultOfSink,
 ): { faults: Fault[]; credential: RequestedCredential } {
   if (sent === undefined) return { faults: [], credential: { kind: 'absent' } };
-  const { setat: _at, endsat: _ends, fingerprint: _print, previous: _previous, overlapseconds, ...value } = sent;
+  const { setat: _at, expiresat: _expires, fingerprint: _print, previous: _previous, overlapseconds, ...value } = sent;
   const given = new Map(Object.entries(value).filter(([name]) => name !== 'credentialtype'));
   if (given.size === 0) {
     return { faults: [], credential: { kind: 'kept', type: value.credentialtype, overlapSeconds: overlapseconds } };
@@ -98,7 +98,7 @@ export async function sealCredential(
   const endsAt = value.credentialtype === 'PLAIN' ? undefined : value.accesstokenexpiresutc;
   const info = {
     credentialtype: value.credentialtype,
-    ...(endsAt !== undefined && { endsat: timeOf(endsAt).toISOString() }),
+    ...(endsAt !== undefined && { expiresat: timeOf(endsAt).toISOString() }),
     fingerprint: vault.fingerprint(value, context),
   };
   return { text: await vault.seal(value, context), info };

@@ -69,7 +69,7 @@ export function eventOf(notice: Notice, { source, typePrefix, language }: EventS
       message: message[language],
       advice: advice && advice[language],
       next: next && next[language],
-      ...(grant === undefined || !isLive ? {} : { expiresat: grant.expiresat }),
+      ...(grant === undefined || !isLive ? {} : { grantexpiresat: grant.expiresat }),
       ...(type === 'grant.held' && grant?.helduntil ? { helduntil: grant.helduntil } : {}),
     },
   };

@@ -133,7 +133,7 @@ test('a lease response reports a hold before the feed does, and the hold ends wh
 test('a caller waiting for a permit learns that the grant expired', async () => {
   const sink = 'https://agreed.example.com/events';
   const expiresat = new Date(Date.now() + 4_000).toISOString();
-  const grant = { origin: tenant.origin, sink, allowedrate: 1, expiresat, reference: 'agreed' };
+  const grant = { origin: tenant.origin, sink, allowedrate: 1, expiresat, agreement: 'agreed' };
   await tenant.admin.post('/v1/grants').send(grant).expect(201);
   const sender = await senders.startCurrent();
   expect((await sender.acquire(tenant.origin, sink)).allowed).toBe(true);

@@ -44,7 +44,7 @@ test('a hold lasts as long as the webhook asked for, whichever process records i
 });
 
 test('an agreement that ends in minutes can be recorded by any process', async () => {
-  const agreement = { origin: tenant.origin, allowedrate: 5, reference: 'A-1', expiresat: inMs(120_000) };
+  const agreement = { origin: tenant.origin, allowedrate: 5, agreement: 'A-1', expiresat: inMs(120_000) };
   const { status } = await ask('POST', '/v1/grants', { ...agreement, sink: registry.receiver.sink('/agreed') });
   expect(status).toBe(201);
 });

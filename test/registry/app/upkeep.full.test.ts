@@ -96,7 +96,7 @@ test('a grant that ended long ago is deleted without a subscription, with a chan
       origin: tenant.origin,
       sink: agreed,
       allowedrate: 5,
-      reference: 'Agreement',
+      agreement: 'Agreement',
       expiresat: new Date(Date.now() + dayMs).toISOString(),
     })
     .expect(201);

@@ -135,7 +135,7 @@ describe.each(kinds)('a block of the kind %s', (kind, bodyOf) => {
     expect(again.body.code).toBe('blocked');
     if (kind !== 'subscriber') {
       const expiresat = new Date(Date.now() + 86_400_000).toISOString();
-      const agreement = { origin: tenant.origin, sink, allowedrate: 5, reference: '1', expiresat };
+      const agreement = { origin: tenant.origin, sink, allowedrate: 5, agreement: '1', expiresat };
       expect((await tenant.admin.post('/v1/grants').send(agreement).expect(403)).body.code).toBe('blocked');
     }
     await lift(blocked);
@@ -357,11 +357,13 @@ describe('what a block did is announced to consumers, in pages', () => {
     const blocked = await stop();
     await Promise.all([announce(), announce()]);
     expect(await told()).toEqual(all('blocked', ids));
-    const { grants } = (await auditOf(blocked))[0].detail;
+    const { grantcount } = (await auditOf(blocked))[0].details;
     expect(await auditOf(blocked)).toMatchObject([
       { actor: 'assent', details: { what: 'created', value: host, subscriptioncount: 5, origins: 1 } },
     ]);
-    expect(grants).toBe((await registry.sql(`select 1 from "grant" where sink like $1`, `https://${host}%`)).length);
+    expect(grantcount).toBe(
+      (await registry.sql(`select 1 from "grant" where sink like $1`, `https://${host}%`)).length,
+    );
     await lift(blocked);
     await announce();
     await announce();
@@ -449,7 +451,7 @@ describe('operators', () => {
       await registry.service.sweep();
       const read = (await tenant.admin.get(`/v1/blocks/${blocked.id}`).expect(200)).body;
       expect(read).toMatchObject({ id: blocked.id, announcement: { state: 'finished' } });
-      expect(read.announcement.subscriptions).toBeGreaterThanOrEqual(1);
+      expect(read.announcement.subscriptioncount).toBeGreaterThanOrEqual(1);
       await tenant.admin.delete(`/v1/blocks/${blocked.id}`).expect(403);
       await lift(blocked, operator);
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true });

@@ -94,7 +94,7 @@ const ways: Record<string, Way> = {
     first: 'is silent',
     arrives: ({ sink }) => {
       const expiresat = new Date(Date.now() + 86_400_000).toISOString();
-      const agreement = { origin: tenant.origin, sink, allowedrate: 5, reference: 'A 1', expiresat };
+      const agreement = { origin: tenant.origin, sink, allowedrate: 5, agreement: 'A 1', expiresat };
       return codeOf(tenant.admin.post('/v1/grants').send(agreement));
     },
   },

@@ -112,7 +112,7 @@ describe('every member that a client can write is in the entry about its change'
   test('of a grant by agreement', async () => {
     const sink = newSink();
     const agree = async (n: number) => {
-      const agreement = { origin: tenant.origin, sink, allowedrate: n, expiresat: inDays(n), reference: `A-${n}` };
+      const agreement = { origin: tenant.origin, sink, allowedrate: n, expiresat: inDays(n), agreement: `A-${n}` };
       expect(sorted(agreement)).toEqual(writable('GrantRequest'));
       const { id } = (await tenant.admin.post('/v1/grants').send(agreement).expect(201)).body;
       return (await entries(`grant:${id}`))[0].changed;
@@ -287,13 +287,13 @@ describe('an entry about a grant', () => {
     expect(await of()).toEqual({ helduntil: { before: helduntil, after: null } });
 
     const until = new Date(Date.now() + 86_400_000).toISOString();
-    const agreement = { origin: tenant.origin, sink, allowedrate: 5, expiresat: until, reference: 'A-1' };
+    const agreement = { origin: tenant.origin, sink, allowedrate: 5, expiresat: until, agreement: 'A-1' };
     await tenant.admin.post('/v1/grants').send(agreement).expect(201);
     expect(await of()).toMatchObject({
       basis: { before: 'response', after: 'agreement' },
       allowedrate: { before: 100, after: 5 },
       expiresat: { before: expiresat, after: until },
-      reference: { before: null, after: 'A-1' },
+      agreement: { before: null, after: 'A-1' },
     });
 
     await tenant.admin.post(`/v1/grants/${id}/revoke`).send({ reason }).expect(200);
@@ -316,7 +316,7 @@ describe('an entry about a grant', () => {
     const [name, sink] = ['removed.example.com', newSink()];
     await tenant.admin.post('/v1/origins').send({ name }).expect(201);
     const until = new Date(Date.now() + 86_400_000);
-    const agreement = { origin: name, sink, allowedrate: 5, expiresat: until, reference: 'A-1' };
+    const agreement = { origin: name, sink, allowedrate: 5, expiresat: until, agreement: 'A-1' };
     const { body } = await tenant.admin.post('/v1/grants').send(agreement).expect(201);
     await tenant.admin.delete(`/v1/origins/${name}`).expect(200);
     expect((await entries(`grant:${body.id}`))[0]).toMatchObject({

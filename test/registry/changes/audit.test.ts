@@ -46,7 +46,7 @@ async function register(sink = newSink(), members: object = {}) {
 }
 
 async function agree(sink = newSink()) {
-  const agreement = { origin, sink, allowedrate: 5, expiresat: new Date(Date.now() + 86_400_000), reference: 'A-1' };
+  const agreement = { origin, sink, allowedrate: 5, expiresat: new Date(Date.now() + 86_400_000), agreement: 'A-1' };
   return admin.post('/v1/grants').send(agreement).expect(201);
 }
 

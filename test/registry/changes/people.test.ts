@@ -131,7 +131,7 @@ test('a block and an agreement say which person made them; senders do not see it
   expect(created).toMatchObject({ createdby: 'assent-console', createdbyperson: ans });
   expect((await bobAsAdmin.get(`/v1/blocks/${created.id}`).expect(200)).body).toMatchObject({ createdbyperson: ans });
 
-  const agreement = { origin, sink: registry.receiver.sink('/agreed'), allowedrate: 60, reference: '2026-1' };
+  const agreement = { origin, sink: registry.receiver.sink('/agreed'), allowedrate: 60, agreement: '2026-1' };
   const expiresat = new Date(Date.now() + 86_400_000).toISOString();
   const { body: grant } = await ansAsAdmin
     .post('/v1/grants')

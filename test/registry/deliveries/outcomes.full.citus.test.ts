@@ -113,7 +113,7 @@ describe('a report', () => {
       'accepted',
       ['/6/at format_wrong'],
     ]);
-    expect(results[1].faults[0].detail).toBe('This must be a whole number from 200 to 599 or "error".');
+    expect(results[1].faults[0].detail).toBe('This must be at least 200.');
     expect((await deliveries(id)).counts).toEqual({ delivered: 2 });
   });
 
@@ -206,7 +206,7 @@ describe('410 Gone', () => {
     });
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.ended']);
     const [entry] = (await tenant.admin.get('/v1/audit').query({ limit: 1 }).expect(200)).body;
-    expect(entry).toMatchObject({ action: 'grant.ended', actor: 'mailroom', detail: { reason: 'target_gone' } });
+    expect(entry).toMatchObject({ action: 'grant.ended', actor: 'mailroom', details: { reason: 'target_gone' } });
     await tenant.sender
       .post('/v1/leases')
       .send({ origin: tenant.origin, sink, instance: 'one', requests: 1 })
@@ -222,7 +222,7 @@ describe('410 Gone', () => {
       expect(await kinds(sink)).toEqual(['grant.live', 'grant.ended']);
     }
     const told = (await tenant.admin.get('/v1/audit').query({ limit: 5 }).expect(200)).body;
-    expect(told.map(({ detail }: { detail: { sink: string } }) => detail.sink).sort()).toEqual(
+    expect(told.map(({ details }: { details: { sink: string } }) => details.sink).sort()).toEqual(
       sinks.map(({ sink }) => sink).sort(),
     );
   });
@@ -250,7 +250,7 @@ describe('410 Gone', () => {
 
   test('ends an agreement too', async () => {
     const sink = registry.receiver.sink(`/o${(count += 1)}`);
-    const agreement = { origin: tenant.origin, sink, allowedrate: 60, reference: 'A-1' };
+    const agreement = { origin: tenant.origin, sink, allowedrate: 60, agreement: 'A-1' };
     await tenant.admin
       .post('/v1/grants')
       .send({ ...agreement, expiresat: inSeconds(86_400).toISOString() })
@@ -509,7 +509,7 @@ describe('a hold', () => {
   for (let round = 0; round < 8; round += 1) {
     const origin = `going-${round}.example.com`;
     await tenant.admin.post('/v1/origins').send({ name: origin }).expect(201);
-    const agreement = { origin, sink, allowedrate: 60, reference: 'A-1', expiresat: inSeconds(86_400).toISOString() };
+    const agreement = { origin, sink, allowedrate: 60, agreement: 'A-1', expiresat: inSeconds(86_400).toISOString() };
     await tenant.admin.post('/v1/grants').send(agreement).expect(201);
     const entries = [200, 410].map((statuscode) => ({ origin, sink, statuscode }));
     const [, ...results] = await Promise.all([

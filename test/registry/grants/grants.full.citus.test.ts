@@ -44,7 +44,7 @@ const agreement = (members: object = {}) => ({
   sink: newSink(),
   allowedrate: 300,
   expiresat: inDays(30),
-  reference: 'Agreement 2026-0815',
+  agreement: 'Agreement 2026-0815',
   ...members,
 });
 const revoke = async (sink: string) =>
@@ -209,7 +209,7 @@ describe('agreement', () => {
     await register(request.sink);
     const grant = await grantOf(request.sink);
     expect(grant).toMatchObject({ state: 'live', basis: 'response', allowedrate: 100, renewat: expect.any(String) });
-    expect(grant).not.toHaveProperty('reference');
+    expect(grant).not.toHaveProperty('agreement');
     expect(await permission(request.sink)).toMatchObject({ allowed: true, basis: 'response' });
   });
 
@@ -239,7 +239,7 @@ describe('agreement', () => {
     ['without a rate', () => ({ allowedrate: undefined }), ['/allowedrate required']],
     ['at a rate of zero', () => ({ allowedrate: 0 }), ['/allowedrate value_not_allowed']],
     ['at a rate in words', () => ({ allowedrate: '10' }), ['/allowedrate value_not_allowed']],
-    ['without a reference', () => ({ reference: '' }), ['/reference length_wrong']],
+    ['without an agreement', () => ({ agreement: '' }), ['/agreement length_wrong']],
     ['to a sink without https', () => ({ sink: 'http://a.example.com/' }), ['/sink not_https']],
     [
       'with two faults',

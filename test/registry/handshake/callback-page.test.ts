@@ -121,7 +121,7 @@ describe('the page of a callback URL', () => {
       expect.objectContaining({
         actor: 'callback',
         action: 'handshake.refused',
-        detail: { handshake, verdict: 'refused_by_owner' },
+        details: { handshake, verdict: 'refused_by_owner' },
       }),
     );
     // A later decision, by a person or a program, does not count.

@@ -172,7 +172,7 @@ describe('the record of a call that granted nothing', () => {
       expect(shown.rejectedcallback).toEqual({ ...trace, at: expect.any(String), count: 1 });
       expect((await tenant.read(id)).statusdetails.rejectedcallback).toEqual(shown.rejectedcallback);
       expect(
-        (await audited(id)).map(({ actor, detail }: { actor: string; detail: object }) => [actor, detail]),
+        (await audited(id)).map(({ actor, details }: { actor: string; details: object }) => [actor, details]),
       ).toEqual([['callback', { handshake, reason, ...sent }]]);
     },
   );
@@ -313,7 +313,7 @@ describe('what grants nothing', () => {
         origin: tenant.origin,
         sink,
         allowedrate: 9,
-        reference: 'A-1',
+        agreement: 'A-1',
         expiresat: new Date(Date.now() + 86_400_000).toISOString(),
       })
       .expect(201);

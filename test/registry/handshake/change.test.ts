@@ -343,7 +343,7 @@ describe('another requested rate', () => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 10 });
     const expiresat = new Date(Date.now() + 3_600_000).toISOString();
-    const agreement = { origin: tenant.origin, sink, allowedrate: 9, reference: 'Z-2026-3', expiresat };
+    const agreement = { origin: tenant.origin, sink, allowedrate: 9, agreement: 'Z-2026-3', expiresat };
     await tenant.admin.post('/v1/grants').send(agreement).expect(201);
     registry.receiver.on(path, (_request, response) => response.destroy());
     await tenant.replace(id, { sink, requestedrate: 20 });

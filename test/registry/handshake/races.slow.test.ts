@@ -207,7 +207,7 @@ onServer(
       await tenant.admin.post('/v1/origins').send({ name }).expect(201);
       const sink = registry.receiver.sink(`/going-${place}`);
       const expiresat = new Date(Date.now() + 3_600_000).toISOString();
-      const agreement = { origin: name, sink, allowedrate: 9, reference: 'Z-2026-3', expiresat };
+      const agreement = { origin: name, sink, allowedrate: 9, agreement: 'Z-2026-3', expiresat };
       const [{ status }] = await Promise.all([
         tenant.admin.post('/v1/grants').send(agreement),
         aMoment().then(() => tenant.admin.delete(`/v1/origins/${name}`).expect(200)),

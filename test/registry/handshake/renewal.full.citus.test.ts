@@ -394,7 +394,7 @@ describe('renewal', () => {
 
   test('an agreement has its own expiry: it is not renewed, and a refusal does not end it', async () => {
     const { id, sink, path } = await granted();
-    const agreement = { origin: tenant.origin, sink, allowedrate: 9, reference: 'Z-2026-1' };
+    const agreement = { origin: tenant.origin, sink, allowedrate: 9, agreement: 'Z-2026-1' };
     const expiresat = new Date(Date.now() + 3_600_000).toISOString();
     await tenant.admin
       .post('/v1/grants')
@@ -412,7 +412,7 @@ describe('renewal', () => {
     registry.receiver.on(path, (_request, response) => response.destroy());
     await startRenewal(sink);
     const expiresat = new Date(Date.now() + 3_600_000).toISOString();
-    const agreement = { origin: tenant.origin, sink, allowedrate: 9, reference: 'Z-2026-2', expiresat };
+    const agreement = { origin: tenant.origin, sink, allowedrate: 9, agreement: 'Z-2026-2', expiresat };
     await tenant.admin.post('/v1/grants').send(agreement).expect(201);
     await exhaust(registry);
     expect(await renewals(id)).toMatchObject([{ state: 'unreachable' }]);

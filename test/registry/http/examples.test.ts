@@ -22,7 +22,7 @@ beforeAll(async () => {
   const admin = await registry.as('assent:admin');
   await admin.post('/v1/origins').send({ name: origin, isdefault: true }).expect(201);
   const expiresat = new Date(Date.now() + 86_400_000).toISOString();
-  const grant = { origin, sink, allowedrate: 120, expiresat, reference: 'an agreement' };
+  const grant = { origin, sink, allowedrate: 120, expiresat, agreement: 'an agreement' };
   await admin.post('/v1/grants').send(grant).expect(201);
   client = await registry.as(['assent:subscribe', 'assent:deliver']);
   await client.post('/v1/subscriptions').set('Prefer', 'respond-async').send({ sink, protocol: 'HTTP' }).expect(201);

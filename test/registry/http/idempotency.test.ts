@@ -84,7 +84,7 @@ const bodies = (path: string, one: object, other: object) => ({
 });
 const expiresat = new Date(Date.now() + 86_400_000).toISOString();
 const agreement = (name: string, allowedrate: number) => ({
-  ...{ origin, sink: `https://${name}.hooks.test/`, allowedrate, reference: 'agreed', expiresat },
+  ...{ origin, sink: `https://${name}.hooks.test/`, allowedrate, agreement: 'agreed', expiresat },
 });
 const question = () => ({
   subject: { type: 'origin', id: origin },

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const make = async (name: string, members: object = {}) => {
     const sink = `https://${name}.example.com/events?a=b&c=%20`;
     const expiresat = new Date(Date.now() + 86_400_000).toISOString();
-    const grant = { origin, sink, allowedrate: 120, reference: 'agreed', expiresat, ...members };
+    const grant = { origin, sink, allowedrate: 120, agreement: 'agreed', expiresat, ...members };
     const { body } = await admin.post('/v1/grants').send(grant).expect(201);
     return { sink, id: body.id as string };
   };

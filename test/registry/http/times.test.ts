@@ -70,7 +70,7 @@ const doors: Array<[door: string, pointer: string, send: (at: string) => Promise
     'the end of an agreement',
     '/expiresat',
     async (expiresat) => {
-      const agreement = { sink: `https://a-${(count += 1)}.example.com/`, allowedrate: 5, reference: 'A', expiresat };
+      const agreement = { sink: `https://a-${(count += 1)}.example.com/`, allowedrate: 5, agreement: 'A', expiresat };
       const answer = await tenant.admin.post('/v1/grants').send({ origin: tenant.origin, ...agreement });
       return [answer, answer.body.expiresat];
     },
@@ -143,7 +143,7 @@ test('a span of statistics, and the end of a token, are read like every other ti
       .type('application/merge-patch+json')
       .send({ sinkcredential })
       .expect(200);
-    expect(patched.body.sinkcredential.endsat).toBe(end);
+    expect(patched.body.sinkcredential.expiresat).toBe(end);
   }
 });
 

@@ -179,7 +179,7 @@ describe('replace, patch and remove', () => {
       sink,
       allowedrate: 5,
       expiresat: new Date(Date.now() + 86_400_000),
-      reference: 'A',
+      agreement: 'A',
     };
     await admin.post('/v1/grants').send(agreement).expect(201);
 
@@ -198,7 +198,7 @@ describe('replace, patch and remove', () => {
       sink,
       allowedrate: 5,
       expiresat: new Date(Date.now() + 86_400_000),
-      reference: 'A',
+      agreement: 'A',
     };
     await create(name).expect(201);
     await admin.post('/v1/grants').send(agreement).expect(201);
@@ -221,7 +221,7 @@ describe('replace, patch and remove', () => {
     await create(name).expect(201);
     const [live, revoked] = [newSink(), newSink()];
     const expiresat = new Date(Date.now() + 86_400_000);
-    const agreement = { origin: name, allowedrate: 5, expiresat, reference: 'A' };
+    const agreement = { origin: name, allowedrate: 5, expiresat, agreement: 'A' };
     await admin
       .post('/v1/grants')
       .send({ ...agreement, sink: live })
@@ -284,7 +284,7 @@ describe('the default origin', () => {
         names.map((name) => another.get('/v1/audit').query({ target: `origin:${name}` })),
       );
       for (const name of names) await another.delete(`/v1/origins/${name}`).expect(200);
-      expect(audited.map(({ body }) => body[0].detail.isdefault)).toEqual(bodies.map(({ isdefault }) => isdefault));
+      expect(audited.map(({ body }) => body[0].details.isdefault)).toEqual(bodies.map(({ isdefault }) => isdefault));
       return bodies.map(({ isdefault }) => isdefault).sort();
     };
     expect(await first({})).toEqual([true]);

@@ -185,7 +185,7 @@ test('grants that will not be renewed, and grants on hold, can be found', async 
   await report([{ sink: held, statuscode: 429, retryafter: 600 }]);
   const agreed = receiver.sink('/agreed');
   const expiresat = new Date(Date.now() + 86_400_000).toISOString();
-  const agreement = { origin: tenant.origin, sink: agreed, allowedrate: 10, reference: 'contract 7', expiresat };
+  const agreement = { origin: tenant.origin, sink: agreed, allowedrate: 10, agreement: 'contract 7', expiresat };
   await tenant.admin.post('/v1/grants').send(agreement).expect(201);
   await service.follow();
   const sinks = async (query: object) =>

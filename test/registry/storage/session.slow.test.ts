@@ -69,7 +69,7 @@ test('many concurrent changes of one webhook all succeed, and the last change in
   const lease = (n: number) => tenant.sender.post('/v1/leases').send({ ...pair, instance: `${n}`, requests: 1 });
   const agree = (n: number) => {
     const expiresat = new Date(Date.now() + 86_400_000 + n).toISOString();
-    return tenant.admin.post('/v1/grants').send({ ...pair, allowedrate: 100 + n, reference: 'agreed', expiresat });
+    return tenant.admin.post('/v1/grants').send({ ...pair, allowedrate: 100 + n, agreement: 'agreed', expiresat });
   };
   for (const ask of [lease, agree]) {
     const statuses = (await many(ask)).map(({ status }) => status);

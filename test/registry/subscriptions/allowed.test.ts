@@ -454,7 +454,7 @@ describe('the rules', () => {
       { subscriptionrules: { before: rules, after: [{ name: 'r', types: ['a*'] }] } },
       expect.objectContaining({ subscriptionrules: { before: null, after: rules } }),
     ]);
-    expect(body[0].detail).not.toHaveProperty('subscriptionrules');
+    expect(body[0].details).not.toHaveProperty('subscriptionrules');
   });
 
   test('a PUT of the GET response keeps them, and a PUT without them switches them off', async () => {

@@ -98,7 +98,7 @@ test('with ask=true the webhook is asked once without a callback, and only a bud
   const { body } = await tenant.admin.get('/v1/audit').query({ action: 'webhook.asked' }).expect(200);
   expect(body[0]).toMatchObject({
     target: `origin:${tenant.origin}`,
-    detail: { origin: tenant.origin, sink: sinkAt('/yes'), dryrun: true },
+    details: { origin: tenant.origin, sink: sinkAt('/yes'), dryrun: true },
   });
   expect((await tenant.permission(sinkAt('/yes'))).allowed).toBe(false);
 });

@@ -197,7 +197,7 @@ describe('after its end, without a sweep, a subscription', () => {
     }
     const agreed = newSink();
     const other = await register(agreed, { expiresat: inDays(1) });
-    const terms = { origin: tenant.origin, sink: agreed, allowedrate: 10, expiresat: inDays(30), reference: 'A-1' };
+    const terms = { origin: tenant.origin, sink: agreed, allowedrate: 10, expiresat: inDays(30), agreement: 'A-1' };
     await tenant.admin.post('/v1/grants').send(terms).expect(201);
     await passEnd(other);
     for (const step of ['passed', 'recorded']) {

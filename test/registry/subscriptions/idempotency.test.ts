@@ -133,7 +133,7 @@ describe('Idempotency-Key', () => {
 
   test('an agreement is recorded once: a repeated request does not undo later changes', async () => {
     const key = newKey();
-    const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat: inYears(1), reference: 'A-1' };
+    const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat: inYears(1), agreement: 'A-1' };
     const first = await post(admin, key, agreement, '/v1/grants').expect(201);
     await admin.post(`/v1/grants/${first.body.id}/revoke`).send({ reason: 'It was cancelled.' }).expect(200);
     const again = await post(admin, key, agreement, '/v1/grants').expect(201);
@@ -145,7 +145,7 @@ describe('Idempotency-Key', () => {
   test('a repeated request for an agreement that has ended since returns it as ended', async () => {
     const key = newKey();
     const expiresat = new Date(Date.now() + 3_000).toISOString();
-    const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat, reference: 'A-2' };
+    const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat, agreement: 'A-2' };
     const first = await post(admin, key, agreement, '/v1/grants').expect(201);
     await sleep(Date.parse(expiresat) - Date.now() + 1);
     const again = await post(admin, key, agreement, '/v1/grants').expect(201);
@@ -191,7 +191,7 @@ describe('If-Match and If-None-Match', () => {
     return { path, request: { sink, protocol: 'HTTP' } };
   }
   async function grant() {
-    const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat: inYears(1), reference: 'A-1' };
+    const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat: inYears(1), agreement: 'A-1' };
     const { body } = await admin.post('/v1/grants').send(agreement).expect(201);
     return `/v1/grants/${body.id}`;
   }

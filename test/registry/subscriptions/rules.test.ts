@@ -275,7 +275,7 @@ describe('sinkcredential', () => {
   test('may be absent, one of the three types, or only a type, which keeps the stored credential', () => {
     expect(read(undefined)).toEqual({ faults: [], credential: { kind: 'absent' } });
     const { accesstokentype: _, ...bearer } = access;
-    const told = { setat: 1, endsat: null, fingerprint: 'a', previous: {} };
+    const told = { setat: 1, expiresat: null, fingerprint: 'a', previous: {} };
     for (const value of [plain, access, bearer, refresh]) {
       const credential = { kind: 'given', value, overlapSeconds: 60 };
       expect(read({ ...value, ...told, overlapseconds: 60 })).toEqual({ faults: [], credential });

@@ -207,7 +207,7 @@ describe('subscriptions', () => {
     await client.post(`${paused.path}/suspend`).send({ reason: 'test' }).expect(200);
     const sink = 'https://agreed.example.org/';
     const expiresat = new Date(Date.now() + 86_400_000).toISOString();
-    await admin.post('/v1/grants').send({ origin, sink, allowedrate: 1, expiresat, reference: 'x' }).expect(201);
+    await admin.post('/v1/grants').send({ origin, sink, allowedrate: 1, expiresat, agreement: 'x' }).expect(201);
     await register(client, { sink });
     await passGrant(registry, over);
     const [grant] = await find(admin, '/v1/grants', { sink: revoked });

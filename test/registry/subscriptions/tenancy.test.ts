@@ -230,7 +230,7 @@ describe('a credential', () => {
       .type('application/merge-patch+json')
       .send(JSON.stringify(merge))
       .expect(200);
-    const told = { credentialtype: 'ACCESSTOKEN', endsat: '2027-01-01T00:00:00.000Z' };
+    const told = { credentialtype: 'ACCESSTOKEN', expiresat: '2027-01-01T00:00:00.000Z' };
     expect(patched.body.sinkcredential).toMatchObject(told);
     expect(patched.body.sinkcredential).not.toHaveProperty('previous');
     expect([first, second]).not.toContain(await stored(id));

@@ -369,7 +369,7 @@ test('faults of the contract are sentences', async () => {
   expect(reasons.body.faults[0].detail).toBe('This must not be empty.');
   const page = await subscriber.get('/v1/subscriptions?limit=0').expect(400);
   expect(page.body.faults[0].detail).toBe('This must be at least 1.');
-  const agreement = { origin: 'a.example.com', sink: 'https://a.example.com/', allowedrate: 1, reference: 'Z-2026-1' };
+  const agreement = { origin: 'a.example.com', sink: 'https://a.example.com/', allowedrate: 1, agreement: 'Z-2026-1' };
   const time = await admin
     .post('/v1/grants')
     .send({ ...agreement, expiresat: '2027-01-01' })

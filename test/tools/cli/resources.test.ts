@@ -99,7 +99,7 @@ test('an admin manages origins, agreements, grants and blocks', async () => {
   const agreed = ['--origin', 'other.example.com', '--sink', sink('/agreed'), '--rate', '5'];
   const expires = new Date(Date.now() + 86_400_000).toISOString();
   const grant = await json(admin, ['grants', 'agree', ...agreed, '--expires', expires, '--agreement', 'Z-1']);
-  expect(grant).toMatchObject({ basis: 'agreement', allowedrate: 5, reference: 'Z-1' });
+  expect(grant).toMatchObject({ basis: 'agreement', allowedrate: 5, agreement: 'Z-1' });
   const [listed] = await lines(admin, ['grants', 'list', '--origin', 'other.example.com', '--renews', 'false']);
   expect(listed.id).toBe(grant.id);
   expect((await json(admin, ['grants', 'revoke', grant.id, '--reason', 'Over.'])).state).toBe('revoked');

@@ -130,7 +130,7 @@ function Facts({
         <Fact name={t(texts.origin)}>{grant.origin}</Fact>
         <Fact name={t(texts.sink)}>{grant.sink}</Fact>
         <Fact name={t(texts.basis)}>{t(texts.bases[grant.basis])}</Fact>
-        <Fact name={t(texts.agreement)}>{grant.reference}</Fact>
+        <Fact name={t(texts.agreement)}>{grant.agreement}</Fact>
         <Fact name={t(texts.rate)}>{rateText(grant.allowedrate)}</Fact>
         <Fact name={t(texts.requestedRate)}>{rateText(grant.requestedrate)}</Fact>
         <Fact name={t(texts.allowedOrigin)}>{grant.allowedorigin}</Fact>

@@ -129,7 +129,7 @@ export function GrantList({ caption, linkTo }: { caption: string; linkTo: (grant
                     title: t(texts.basis),
                     cell: (grant) => (
                       <>
-                        {t(texts.bases[grant.basis])} <bdi>{grant.reference}</bdi>
+                        {t(texts.bases[grant.basis])} <bdi>{grant.agreement}</bdi>
                       </>
                     ),
                   },
@@ -202,7 +202,7 @@ function Typed({ name, label }: { name: string; label: string }) {
 export const webhookHref = ({ origin, sink }: { origin: string; sink: string }) =>
   href('webhooks', undefined, { origin, sink });
 
-const places = ['/origin', '/sink', '/allowedrate', '/expiresat', '/reference', 'header/audit-reference'];
+const places = ['/origin', '/sink', '/allowedrate', '/expiresat', '/agreement', 'header/audit-reference'];
 
 /**
  * `#/grants?agree=ID` approves the subscription with this id; `#/grants?agree=new&origin=…&sink=…` begins with these.
@@ -247,21 +247,21 @@ function AgreementForm({
     rate: String(subscription?.requestedrate ?? query['rate'] ?? 60),
     isUnlimited: false,
     day: aYearFromNow(),
-    reference: '',
+    agreement: '',
     ticket: '',
   });
   const action = useAction();
   const change = (part: Partial<typeof form>) => setForm((before) => ({ ...before, ...part }));
   const field = (pointer: string) => ({ problem: action.problem, pointer });
   const check = () =>
-    missing({ '/sink': [t(texts.sink), form.sink], '/reference': [t(texts.agreement), form.reference] });
+    missing({ '/sink': [t(texts.sink), form.sink], '/agreement': [t(texts.agreement), form.agreement] });
   const submit = async () => {
     const body = {
       origin: form.origin,
       sink: form.sink.trim(),
       allowedrate: form.isUnlimited ? ('*' as const) : Number(form.rate),
       expiresat: endOf(form.day),
-      reference: form.reference,
+      agreement: form.agreement,
     };
     const header = { 'Idempotency-Key': keyOf(body), ...referenceHeader(form.ticket) };
     const { data } = await api.POST('/grants', { params: { header }, body });
@@ -322,9 +322,9 @@ function AgreementForm({
       <TextField
         label={t(texts.agreement)}
         hint={t(texts.agreementHint)}
-        {...field('/reference')}
-        value={form.reference}
-        onInput={(value) => change({ reference: value })}
+        {...field('/agreement')}
+        value={form.agreement}
+        onInput={(value) => change({ agreement: value })}
       />
       <ReferenceField problem={action.problem} value={form.ticket} onInput={(ticket) => change({ ticket })} />
       <ProblemView problem={action.problem} shownAt={places} />

@@ -26,8 +26,6 @@ export interface Subcommand {
   operands?: readonly string[];
   /** Members that the body always has. */
   sets?: Row;
-  /** Other names of options than in `spellings`. */
-  spelled?: Readonly<Record<string, string>>;
   /** For a list: members of its entries, with dots. */
   columns?: readonly string[];
   /** For a list: what a change of the feed may have touched. */
@@ -121,7 +119,7 @@ export const columnOf = (path: string): Column => {
 const unlisted = new Set(['id', 'protocol', 'sinkcredential', 'limit', 'cursor', 'count', 'minRevision']);
 
 export function operationOf(document: OpenApiDocument, subcommand: Subcommand): CliOperation {
-  const { operation: id, operands = [], spelled = {}, run } = subcommand;
+  const { operation: id, operands = [], run } = subcommand;
   const [path, item, method] = placeOf(document, id);
   const isPatch = method === 'patch';
   const { description, parameters = [], requestBody } = item[method] as OperationObject;
@@ -152,7 +150,7 @@ export function operationOf(document: OpenApiDocument, subcommand: Subcommand): 
     positional: [...fieldsIn('path'), ...inBody.filter(isOperand)],
     fields: Object.fromEntries(
       [...options.filter(isNeeded), ...options.filter((each) => !isNeeded(each))].map((each) => [
-        spelled[each.member] ?? nameOf(each.member),
+        nameOf(each.member),
         each,
       ]),
     ),

@@ -66,7 +66,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
           isBlock(change) ? { query: {} } : change.kind.startsWith('grant.') ? sinkOf(change) : undefined,
       },
       get: { operation: 'getGrant' },
-      agree: { operation: 'createGrant', spelled: { reference: 'agreement' } },
+      agree: { operation: 'createGrant' },
       revoke: { operation: 'revokeGrant' },
       release: { operation: 'releaseGrant' },
     },
