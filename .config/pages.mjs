@@ -59,7 +59,10 @@ function createMarkdown({ addressOf = (href) => href, imageOf = () => undefined,
     table(token) {
       const row = (cells, tag) =>
         `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>\n`;
-      const rows = token.rows.map((cells) => row(cells, 'td')).join('');
+      // The rows of a table of codes are anchors, as headings are.
+      const isOfCodes = token.header[0]?.text === 'code';
+      const idOf = ([{ text }]) => (isOfCodes ? ` id="${escape(slugOf(text))}"` : '');
+      const rows = token.rows.map((cells) => row(cells, 'td').replace('<tr>', `<tr${idOf(cells)}>`)).join('');
       return `<div class="scroll" tabindex="0">\n<table>\n<thead>\n${row(token.header, 'th')}</thead>\n<tbody>\n${rows}</tbody>\n</table>\n</div>\n`;
     },
   };

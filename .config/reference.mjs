@@ -41,12 +41,13 @@ function coverageOf(text) {
 
 /** As many tables as there are names. `rows` begin with what stands in the first column, which names the row. */
 async function tablesOf() {
-  const [{ problems }, { verdicts, mistakes }, { settings }] = await Promise.all([
+  const [{ problems }, { verdicts, mistakes }, { settings }, { courses, withValues }] = await Promise.all([
     built('base/problems.js'),
     built('consent/verdicts.js'),
     built('registry/app/config.js'),
+    built('base/texts/verdicts.js'),
   ]);
-  const [{ statusReasons }, { Metrics }, { allRules }, { messageFaults }] = await Promise.all([
+  const [{ ownCourses, statusReasons }, { Metrics }, { allRules }, { messageFaults }] = await Promise.all([
     built('consent/status.js'),
     built('registry/probes/metrics.js'),
     built('events/check-event.js'),
@@ -75,6 +76,25 @@ async function tablesOf() {
   const metrics = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('assent_'));
   const profiles = [...new Set(allRules.map(({ id }) => id.split('.')[0]))];
   const listed = Object.entries(verdicts);
+  const example = { origin: 'eventemitter.example.com' };
+  /** What happened, what happens next, and the lines to send. */
+  const sectionOf = ([name, { title, advice, course, outcome }]) => {
+    const { status, next } = courses[course];
+    const filled = advice && withValues(advice, example);
+    const lines = [...inEnglish(filled).matchAll(/WebHook-Allowed-(?:Origin|Rate): [\w.]*\w/g)].map(([line]) => line);
+    return [
+      `#### ${code(name)}`,
+      escaped(inEnglish(title)),
+      [
+        `- **Status:** ${status.map(code).join(', then ')}${outcome === undefined ? '' : `; counted as ${code(outcome)}`}.`,
+        `- **Next:** ${next}`,
+        ...(filled === undefined ? [] : [`- **Change:** ${escaped(inEnglish(filled))}`]),
+        ...(lines.length === 0 ? [] : ['- [The same in your framework](#the-lines-in-your-framework)']),
+      ].join('\n'),
+      ...(lines.length === 0 ? [] : [['```http', ...lines, '```'].join('\n')]),
+      `_${escaped([inDutch(title), inDutch(filled)].join(' ').trim())}_`,
+    ].join('\n\n');
+  };
   const accessible = JSON.parse(await inTests('support/accessible-pages.json'));
   return {
     commands: {
@@ -107,36 +127,21 @@ async function tablesOf() {
         title.nl,
       ]),
     },
-    verdicts: {
-      head: ['verdict', 'what happened', '`outcome`', '`fixedby`'],
-      byHand: ['status of the subscription', 'what happens next'],
-      rows: listed.map(([verdict, { title, outcome, fixedBy }]) => [
-        code(verdict),
-        inEnglish(title),
-        code(outcome),
-        code(fixedBy),
+    ...Object.fromEntries(
+      ['headers', 'webhook', 'network', 'nobody'].map((fixer) => [
+        `verdicts fixed by ${fixer}`,
+        {
+          text: listed
+            .filter(([, { fixedBy }]) => fixedBy === fixer)
+            .map(sectionOf)
+            .join('\n\n'),
+        },
       ]),
-    },
-    reasons: {
-      head: ['reason', 'what it means', '`fixedby`', '`attention`'],
-      rows: Object.entries(statusReasons)
-        .filter(([reason]) => !(reason in verdicts))
-        .map(([reason, { title, fixedBy, wantsAttention }]) => [
-          code(reason),
-          inEnglish(title),
-          code(fixedBy),
-          code(String(wantsAttention)),
-        ]),
-    },
-    advice: {
-      head: ['verdict', 'what the webhook owner can change'],
-      rows: listed
-        .filter(([, { advice }]) => inEnglish(advice) !== '')
-        .map(([verdict, { advice }]) => [code(verdict), inEnglish(advice)]),
-    },
-    'verdicts in Dutch': {
-      head: ['oordeel', 'wat er gebeurde', 'wat de eigenaar van de webhook kan doen'],
-      rows: listed.map(([verdict, { title, advice }]) => [code(verdict), inDutch(title), inDutch(advice)]),
+    ),
+    'reasons of a status': {
+      text: Object.entries(ownCourses)
+        .map(([reason, course]) => sectionOf([reason, { ...statusReasons[reason], course }]))
+        .join('\n\n'),
     },
     warnings: {
       head: ['warning', 'what Assent accepted'],
@@ -200,7 +205,8 @@ const cellsOf = (line) =>
     .map((cell) => cell.trim());
 
 /** The number of rows of a table that is split over several places is what is there; new rows go to the last place. */
-function filled(name, text, { head, byHand = [], rows }, places) {
+function filled(name, text, { head, byHand = [], rows, text: whole }, places) {
+  if (whole !== undefined) return whole;
   const written = new Map(
     text
       .split('\n')

@@ -3,7 +3,7 @@ import { noticeTexts } from '../base/texts/notices.js';
 import { statusTexts } from '../base/texts/status.js';
 import type { VerdictText } from '../base/texts/verdicts.js';
 import type { Basis } from './decision.js';
-import { verdicts, type FixedBy, type Verdict } from './verdicts.js';
+import { verdicts, type Course, type FixedBy, type Verdict } from './verdicts.js';
 
 /** Where a subscription stands. The view `subscription_status` decides, with the reason; nothing else does. */
 export const statuses = [
@@ -65,6 +65,16 @@ export const statusReasons: Readonly<Record<StatusReason, ReasonRow>> = {
   revoked: { ...ofVerdicts.revoked, wantsAttention: true, status: 'refused' },
   expired: { title: statusTexts.expired, fixedBy: 'nobody', wantsAttention: true, status: 'expired' },
   ended: { title: statusTexts.ended, fixedBy: 'nobody', wantsAttention: false, status: 'expired' },
+};
+
+/** What happens after those that are no verdict. */
+export const ownCourses: Readonly<Record<OwnReason, Course>> = {
+  agreement: 'agreed',
+  asking: 'asking',
+  not_asked_yet: 'held',
+  suspended: 'suspended',
+  expired: 'expired',
+  ended: 'ended',
 };
 
 export const isStatusReason = (code: string): code is StatusReason => Object.hasOwn(statusReasons, code);

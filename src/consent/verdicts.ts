@@ -2,10 +2,12 @@ import { maxRate } from './rate.js';
 import type { Language, Text } from '../base/texts/text.js';
 import {
   adviceWithCallback,
+  type courses,
   hintTexts,
   observedText,
   verdictTexts,
   mistakeTexts,
+  withValues,
   type VerdictText,
 } from '../base/texts/verdicts.js';
 import { judgeOrigin, type Judgement, type Mistake } from './judgement.js';
@@ -36,71 +38,75 @@ export type HandshakeOutcome = 'granted' | 'refused' | 'no_response' | 'not_aske
  */
 export type FixedBy = 'headers' | 'webhook' | 'network' | 'nobody';
 
-const outcomesAndFixers: Readonly<Record<Verdict, readonly [HandshakeOutcome, FixedBy]>> = {
-  granted: ['granted', 'nobody'],
-  granted_any_origin: ['granted', 'headers'],
-  no_consent_headers: ['refused', 'headers'],
-  cors_answer: ['refused', 'headers'],
-  allow_only: ['refused', 'headers'],
-  unsupported: ['refused', 'headers'],
-  authentication_required: ['refused', 'headers'],
-  not_found_at_target: ['refused', 'headers'],
-  server_error: ['no_response', 'webhook'],
-  request_origin_echoed: ['refused', 'headers'],
-  origin_missing: ['refused', 'headers'],
-  redirected: ['refused', 'headers'],
-  origin_mismatch: ['refused', 'headers'],
-  origin_repeated: ['refused', 'headers'],
-  rate_missing: ['refused', 'headers'],
-  rate_malformed: ['refused', 'headers'],
-  rate_repeated: ['refused', 'headers'],
-  gone: ['refused', 'webhook'],
-  throttled: ['no_response', 'webhook'],
-  unavailable: ['no_response', 'webhook'],
-  name_not_found: ['no_response', 'network'],
-  name_lookup_failed: ['no_response', 'network'],
-  connection_refused: ['no_response', 'network'],
-  connection_failed: ['no_response', 'network'],
-  connection_closed: ['no_response', 'network'],
-  tls_failed: ['no_response', 'network'],
-  certificate_invalid: ['no_response', 'network'],
-  client_certificate_required: ['no_response', 'network'],
-  http2_only: ['no_response', 'network'],
-  bot_protection: ['no_response', 'network'],
-  proxy_unreachable: ['not_asked', 'nobody'],
-  proxy_authentication: ['not_asked', 'nobody'],
-  proxy_malformed: ['not_asked', 'nobody'],
-  proxy_refused: ['not_asked', 'nobody'],
-  proxy_no_connection: ['no_response', 'network'],
-  proxy_timeout: ['no_response', 'network'],
-  deadline_exceeded: ['no_response', 'webhook'],
-  not_http: ['no_response', 'webhook'],
-  headers_too_large: ['no_response', 'webhook'],
-  too_many_informational: ['no_response', 'webhook'],
-  aborted: ['not_asked', 'nobody'],
-  name_not_public: ['no_response', 'network'],
-  address_not_allowed: ['not_asked', 'network'],
-  sink_not_allowed: ['not_asked', 'network'],
-  callback_granted: ['granted', 'nobody'],
-  refused_by_owner: ['refused', 'webhook'],
-  callback_expired: ['no_response', 'headers'],
-  granted_by_policy: ['granted', 'headers'],
-  revoked: ['refused', 'nobody'],
-  interrupted: ['not_asked', 'nobody'],
-  blocked: ['not_asked', 'nobody'],
-  held_by_budget: ['not_asked', 'nobody'],
+/** What happens next. */
+export type Course = keyof typeof courses;
+
+const outcomesAndFixers: Readonly<Record<Verdict, readonly [HandshakeOutcome, FixedBy, Course]>> = {
+  granted: ['granted', 'nobody', 'renewed'],
+  granted_any_origin: ['granted', 'headers', 'renewed'],
+  no_consent_headers: ['refused', 'headers', 'asksOnceMore'],
+  cors_answer: ['refused', 'headers', 'asksOnceMore'],
+  allow_only: ['refused', 'headers', 'asksOnceMore'],
+  unsupported: ['refused', 'headers', 'unsupported'],
+  authentication_required: ['refused', 'headers', 'asksOnceMore'],
+  not_found_at_target: ['refused', 'headers', 'asksOnceMore'],
+  server_error: ['no_response', 'webhook', 'retried'],
+  request_origin_echoed: ['refused', 'headers', 'waits'],
+  origin_missing: ['refused', 'headers', 'waits'],
+  redirected: ['refused', 'headers', 'refused'],
+  origin_mismatch: ['refused', 'headers', 'refused'],
+  origin_repeated: ['refused', 'headers', 'refused'],
+  rate_missing: ['refused', 'headers', 'refused'],
+  rate_malformed: ['refused', 'headers', 'refused'],
+  rate_repeated: ['refused', 'headers', 'refused'],
+  gone: ['refused', 'webhook', 'retired'],
+  throttled: ['no_response', 'webhook', 'retried'],
+  unavailable: ['no_response', 'webhook', 'retried'],
+  name_not_found: ['no_response', 'network', 'refused'],
+  name_lookup_failed: ['no_response', 'network', 'retried'],
+  connection_refused: ['no_response', 'network', 'retried'],
+  connection_failed: ['no_response', 'network', 'retried'],
+  connection_closed: ['no_response', 'network', 'retried'],
+  tls_failed: ['no_response', 'network', 'retried'],
+  certificate_invalid: ['no_response', 'network', 'retried'],
+  client_certificate_required: ['no_response', 'network', 'retried'],
+  http2_only: ['no_response', 'network', 'retried'],
+  bot_protection: ['no_response', 'network', 'retried'],
+  proxy_unreachable: ['not_asked', 'nobody', 'operator'],
+  proxy_authentication: ['not_asked', 'nobody', 'operator'],
+  proxy_malformed: ['not_asked', 'nobody', 'operator'],
+  proxy_refused: ['not_asked', 'nobody', 'operator'],
+  proxy_no_connection: ['no_response', 'network', 'retried'],
+  proxy_timeout: ['no_response', 'network', 'retried'],
+  deadline_exceeded: ['no_response', 'webhook', 'retried'],
+  not_http: ['no_response', 'webhook', 'retried'],
+  headers_too_large: ['no_response', 'webhook', 'retried'],
+  too_many_informational: ['no_response', 'webhook', 'retried'],
+  aborted: ['not_asked', 'nobody', 'atOnce'],
+  name_not_public: ['no_response', 'network', 'refused'],
+  address_not_allowed: ['not_asked', 'network', 'refused'],
+  sink_not_allowed: ['not_asked', 'network', 'refused'],
+  callback_granted: ['granted', 'nobody', 'renewed'],
+  refused_by_owner: ['refused', 'webhook', 'refused'],
+  callback_expired: ['no_response', 'headers', 'refused'],
+  granted_by_policy: ['granted', 'headers', 'renewed'],
+  revoked: ['refused', 'nobody', 'untilAdmin'],
+  interrupted: ['not_asked', 'nobody', 'atOnce'],
+  blocked: ['not_asked', 'nobody', 'blocked'],
+  held_by_budget: ['not_asked', 'nobody', 'held'],
 };
 
 interface VerdictRow extends VerdictText {
   outcome: HandshakeOutcome;
   fixedBy: FixedBy;
+  course: Course;
 }
 
 /** The published table: one row for every verdict, with a stable code and texts for people. */
 export const verdicts = Object.fromEntries(
   Object.entries(verdictTexts).map(([verdict, texts]) => {
-    const [outcome, fixedBy] = outcomesAndFixers[verdict as Verdict];
-    return [verdict, { ...texts, outcome, fixedBy }];
+    const [outcome, fixedBy, course] = outcomesAndFixers[verdict as Verdict];
+    return [verdict, { ...texts, outcome, fixedBy, course }];
   }),
 ) as unknown as Readonly<Record<Verdict, VerdictRow>>;
 
@@ -129,6 +135,8 @@ export interface Facts {
   allowedOrigin?: string | undefined;
   allowedRate?: string | undefined;
   origin: string;
+  /** Per minute. */
+  requestedRate?: number | undefined;
   requestedOriginEchoed?: string | undefined;
   callbackOffered?: boolean | undefined;
   /** Only if it is on the host of the sink. Another host is not disclosed. */
@@ -163,7 +171,7 @@ const withCallback: Partial<Record<Verdict, Text>> = adviceWithCallback;
 /** What the webhook owner can change, and what else would help; undefined if there is nothing. */
 export function advise(
   verdict: Verdict,
-  { origin, allowedOrigin, callbackOffered, software }: Facts,
+  { origin, requestedRate, allowedOrigin, callbackOffered, software }: Facts,
   language: Language,
 ): string | undefined {
   const advice = (callbackOffered ? withCallback[verdict] : undefined) ?? verdicts[verdict].advice;
@@ -172,7 +180,8 @@ export function advise(
     isOrigin && typeof judgeOrigin({ origin, judgement: 'lenient' }, [allowedOrigin ?? '']) === 'object';
   const isWebPubSub = verdict === 'not_found_at_target' && canBeExpress(software);
   const hint = wouldPass ? hintTexts.lenient : isWebPubSub ? hintTexts.webPubSub : hints[verdict];
-  return advice && (hint === undefined ? advice[language] : `${advice[language]} ${hint[language]}`);
+  const filled = advice && withValues(advice, { origin, requestedRate })[language];
+  return filled && (hint === undefined ? filled : `${filled} ${hint[language]}`);
 }
 
 /** The title of a verdict with the observed values behind it, safe to show and to log. */

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { languages } from '../../src/base/texts/text.js';
+import { statusReasons } from '../../src/consent/status.js';
+import { verdicts } from '../../src/consent/verdicts.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -32,22 +34,37 @@ test('tables that come from the code are fresh, and every row has its columns th
   expect([status, stderr]).toEqual([0, '']);
 });
 
-test('the table of verdicts names only statuses that there are, and what happens next in sentences', () => {
-  const statuses = rowsOf('docs/reference/status.md', 'status', 'what it means').map(([status]) => status);
-  const rows = rowsOf('docs/reference/verdicts.md', 'verdict', 'what happened');
-  expect(rows.length).toBeGreaterThan(40);
-  for (const [, , , , status, next] of rows) {
-    expect(statuses).toEqual(expect.arrayContaining(status?.split(', then ') ?? []));
-    expect(next).toMatch(/\.$/);
+const verdictsPage = 'docs/reference/verdicts.md';
+const statusRows = () => rowsOf(verdictsPage, 'status', 'what it means');
+
+test('each code of a verdict or a status has a section: what happened, the status, what happens next and what to change', () => {
+  const known = statusRows().map(([status]) => status);
+  const sections = new Map(
+    read(verdictsPage)
+      .split(/^#### /m)
+      .slice(1)
+      .map((section) => [/^`(\w+)`/.exec(section)?.[1] ?? '', section] as const),
+  );
+  expect([...sections.keys()].sort()).toEqual([...new Set(Object.keys({ ...verdicts, ...statusReasons }))].sort());
+  for (const [code, section] of sections) {
+    const statuses = /\*\*Status:\*\* (.+?)[;.]/.exec(section)?.[1]?.split(', then ') ?? [];
+    expect([code, known]).toEqual([code, expect.arrayContaining(statuses.length > 0 ? statuses : ['none'])]);
+    expect(section).toMatch(/\*\*Next:\*\* .+\.$/m);
+    expect(section).not.toMatch(/\{\w+\}/);
+    expect([code, /\*\*Change:\*\* /.test(section)]).toEqual([
+      code,
+      { ...verdicts, ...statusReasons }[code]?.advice !== undefined,
+    ]);
   }
 });
 
 test('the table of statuses is that of the contract', () => {
   const { components } = JSON.parse(read('openapi/openapi.json'));
-  const statuses = rowsOf('docs/reference/status.md', 'status', 'what it means');
-  expect(statuses.map(([status]) => status?.slice(1, -1)).sort()).toEqual(
-    [...components.schemas.SubscriptionStatus['x-extensible-enum']].sort(),
-  );
+  expect(
+    statusRows()
+      .map(([status]) => status?.slice(1, -1))
+      .sort(),
+  ).toEqual([...components.schemas.SubscriptionStatus['x-extensible-enum']].sort());
 });
 
 test('CONTRIBUTING has a row for each room of src, in the order of the floors', () => {

@@ -62,15 +62,17 @@ export const statusTexts = {
   },
 };
 
+/** What happens next to a subscription with this id. */
+export const untilAsked = (id: string): Text => ({
+  en: `Nothing happens until you ask the webhook again (POST /subscriptions/${id}/handshakes).`,
+  nl: `Er gebeurt niets totdat u de webhook opnieuw om toestemming vraagt (POST /subscriptions/${id}/handshakes).`,
+});
+
 /** What happens next to a subscription. */
 export const statusNextTexts = {
   untilResumed: {
     en: 'The subscription stays suspended until someone resumes it.',
     nl: 'Het abonnement blijft onderbroken totdat iemand het hervat.',
-  },
-  untilAsked: {
-    en: 'Nothing happens until you ask the webhook again (POST /subscriptions/{id}/handshakes).',
-    nl: 'Er gebeurt niets totdat u de webhook opnieuw om toestemming vraagt (POST /subscriptions/{id}/handshakes).',
   },
   untilAdminAsks: {
     en: 'Nothing happens until an admin starts another handshake.',

@@ -1,13 +1,24 @@
-import type { Text } from './text.js';
+import { textOf, type Text } from './text.js';
 
 /** What a verdict says. No advice: there is nothing that the webhook owner can change. */
 export interface VerdictText {
   title: Text;
+  /** With places for the values of the request: `withValues` fills them. */
   advice?: Text;
 }
 
-const both = 'WebHook-Allowed-Origin and WebHook-Allowed-Rate';
-const beide = 'WebHook-Allowed-Origin en WebHook-Allowed-Rate';
+/** The name of the origin that asks, and the rate that it requests, in advice. */
+const [origin, rate] = ['{origin}', '{rate}'];
+
+/** Advice as its reader can paste it. Without a requested rate, 120 is an example. */
+export function withValues(advice: Text, values: { origin: string; requestedRate?: number | undefined }): Text {
+  const filled = (text: string) =>
+    text.replaceAll(origin, () => values.origin).replaceAll(rate, () => String(values.requestedRate ?? 120));
+  return textOf((language) => filled(advice[language]));
+}
+
+const both = `WebHook-Allowed-Origin: ${origin} and WebHook-Allowed-Rate: ${rate}`;
+const beide = `WebHook-Allowed-Origin: ${origin} en WebHook-Allowed-Rate: ${rate}`;
 
 const addHandler: Text = {
   en: `Add a handler for OPTIONS at this URL that returns ${both}.`,
@@ -100,8 +111,8 @@ export const verdictTexts = {
       nl: 'De webhook stuurde WebHook-Request-Origin terug in plaats van WebHook-Allowed-Origin.',
     },
     advice: {
-      en: 'Name the response header WebHook-Allowed-Origin. WebHook-Request-Origin belongs in the request.',
-      nl: 'Noem de header in het antwoord WebHook-Allowed-Origin. WebHook-Request-Origin hoort in het verzoek.',
+      en: `Return WebHook-Allowed-Origin: ${origin} instead. WebHook-Request-Origin belongs in the request.`,
+      nl: `Stuur in plaats daarvan WebHook-Allowed-Origin: ${origin} terug. WebHook-Request-Origin hoort in het verzoek.`,
     },
   },
   origin_missing: {
@@ -110,8 +121,8 @@ export const verdictTexts = {
       nl: 'De webhook stuurde WebHook-Allowed-Rate terug zonder WebHook-Allowed-Origin.',
     },
     advice: {
-      en: 'Also return WebHook-Allowed-Origin, with the name of this origin or "*".',
-      nl: 'Stuur ook WebHook-Allowed-Origin terug, met de naam van deze afzender of "*".',
+      en: `Also return WebHook-Allowed-Origin: ${origin}.`,
+      nl: `Stuur ook WebHook-Allowed-Origin: ${origin} terug.`,
     },
   },
 
@@ -131,8 +142,8 @@ export const verdictTexts = {
       nl: 'De webhook geeft een andere afzender toestemming, niet de afzender die erom vroeg.',
     },
     advice: {
-      en: 'Set WebHook-Allowed-Origin to exactly the value of WebHook-Request-Origin, or to "*". Patterns, prefixes and lists do not count.',
-      nl: 'Geef WebHook-Allowed-Origin precies de waarde van WebHook-Request-Origin, of "*". Patronen, voorvoegsels en lijsten tellen niet.',
+      en: `Return WebHook-Allowed-Origin: ${origin}, or "*". Patterns, prefixes and lists are no consent.`,
+      nl: `Stuur WebHook-Allowed-Origin: ${origin} terug, of "*". Patronen, voorvoegsels en lijsten zijn geen toestemming.`,
     },
   },
   origin_repeated: {
@@ -141,8 +152,8 @@ export const verdictTexts = {
       nl: 'De webhook stuurde meer dan één waarde van WebHook-Allowed-Origin terug.',
     },
     advice: {
-      en: 'Return WebHook-Allowed-Origin once, with only the origin that asked or "*".',
-      nl: 'Stuur WebHook-Allowed-Origin één keer terug, met alleen de afzender die erom vroeg of "*".',
+      en: `Return WebHook-Allowed-Origin: ${origin} once, and nothing else in it.`,
+      nl: `Stuur WebHook-Allowed-Origin: ${origin} één keer terug, met niets anders erin.`,
     },
   },
   rate_missing: {
@@ -151,8 +162,8 @@ export const verdictTexts = {
       nl: 'De webhook geeft de afzender toestemming, maar stuurde geen WebHook-Allowed-Rate terug, terwijl er een tempo was gevraagd.',
     },
     advice: {
-      en: 'Return WebHook-Allowed-Rate with the requests per minute as a positive integer.',
-      nl: 'Stuur WebHook-Allowed-Rate terug met het aantal verzoeken per minuut als positief geheel getal.',
+      en: `Also return WebHook-Allowed-Rate: ${rate}, or as many requests per minute as you allow.`,
+      nl: `Stuur ook WebHook-Allowed-Rate: ${rate} terug, of het aantal verzoeken per minuut dat u toestaat.`,
     },
   },
   rate_malformed: {
@@ -161,8 +172,8 @@ export const verdictTexts = {
       nl: 'De webhook stuurde een WebHook-Allowed-Rate terug die geen positief geheel getal is en ook geen "*".',
     },
     advice: {
-      en: 'Write the requests per minute in digits only, without a sign, leading zero, fraction, exponent or unit.',
-      nl: 'Schrijf het aantal verzoeken per minuut alleen in cijfers, zonder plus of min, voorloopnul, decimalen, exponent of eenheid.',
+      en: `Return WebHook-Allowed-Rate: ${rate}, in digits only: no sign, leading zero, fraction, exponent or unit.`,
+      nl: `Stuur WebHook-Allowed-Rate: ${rate} terug, alleen in cijfers: zonder plus of min, voorloopnul, decimalen, exponent of eenheid.`,
     },
   },
   rate_repeated: {
@@ -171,8 +182,8 @@ export const verdictTexts = {
       nl: 'De webhook stuurde meer dan één waarde van WebHook-Allowed-Rate terug.',
     },
     advice: {
-      en: 'Return WebHook-Allowed-Rate once, with one value.',
-      nl: 'Stuur WebHook-Allowed-Rate één keer terug, met één waarde.',
+      en: `Return WebHook-Allowed-Rate: ${rate} once, with one value.`,
+      nl: `Stuur WebHook-Allowed-Rate: ${rate} één keer terug, met één waarde.`,
     },
   },
 
@@ -541,3 +552,48 @@ export const mistakeTexts = {
     nl: 'De header Allow noemt POST niet, terwijl gebeurtenissen met POST worden bezorgd.',
   },
 };
+
+/** What happens after a verdict, and the status of a subscription without a live grant. For the guides. */
+export const courses = {
+  renewed: { status: ['active'], next: 'Assent renews the grant before it expires.' },
+  asksOnceMore: {
+    status: ['pending', 'refused'],
+    next: 'If a callback was offered, Assent asks once more without it. The callback stays open until it expires.',
+  },
+  unsupported: {
+    status: ['pending', 'refused'],
+    next: 'If a callback was offered, Assent asks once more without it. The callback stays open until it expires. With an `unsupportedrate` of the origin, the subscription is `active` at that rate.',
+  },
+  waits: {
+    status: ['pending', 'refused'],
+    next: 'If a callback was offered, it stays open until it expires. Otherwise nothing happens until you ask again.',
+  },
+  refused: { status: ['refused'], next: 'Nothing happens until you ask again.' },
+  retired: { status: ['retired'], next: 'Nothing. The webhook asked for no further requests.' },
+  retried: {
+    status: ['pending', 'unreachable'],
+    next: 'Assent asks again, later each time, and never before the time in `Retry-After`. After `ASSENT_HANDSHAKE_ATTEMPTS` attempts it stops until you ask again.',
+  },
+  operator: {
+    status: ['pending', 'unreachable'],
+    next: 'Assent asks again, later each time. The operator of the registry has to act: see [Egress proxies](../operate/egress-proxy.md).',
+  },
+  atOnce: { status: ['pending'], next: 'A process of Assent asks again at once.' },
+  held: { status: ['pending'], next: 'Assent asks as soon as the budget allows it.' },
+  untilAdmin: { status: ['refused'], next: 'Nothing happens until an admin asks the webhook again.' },
+  blocked: { status: ['blocked'], next: 'Nothing happens until the block ends. Then everything is as before.' },
+  asking: { status: ['pending'], next: 'Assent waits for the response.' },
+  suspended: { status: ['suspended'], next: 'Nothing happens until someone resumes the subscription.' },
+  expired: {
+    status: ['expired'],
+    next: 'Nothing happens until you ask again. The message has the last response to a renewal.',
+  },
+  ended: {
+    status: ['expired'],
+    next: 'Nothing happens until you change or remove `expiresat`. Later, Assent deletes the subscription.',
+  },
+  agreed: {
+    status: ['active'],
+    next: 'The grant expires at the time that the admin named. Assent renews no agreement.',
+  },
+} satisfies Record<string, { status: readonly string[]; next: string }>;

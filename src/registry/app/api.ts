@@ -29,6 +29,7 @@ export function createApi(
   const { contract, config, log, metrics, checkAnswers, stopping } = context;
   const pipeline = new Pipeline({
     log,
+    publicUrl: config.publicUrl ?? '',
     checkAnswers,
     stopping,
     handlers: {

@@ -177,7 +177,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
           listener,
           config.api.port,
           config.api.host,
-          createRefuseUnread((...request) => metrics.request(...request)),
+          createRefuseUnread((...request) => metrics.request(...request), config.publicUrl ?? ''),
         ),
         serve(operations, config.operations.port, config.operations.host),
       ]);

@@ -15,10 +15,13 @@ export function explain(
   return { message, advice, fixedby: verdicts[verdict].fixedBy };
 }
 
-export type HandshakePair = Pick<Handshake, 'origin' | 'sink'>;
+export type HandshakePair = Pick<Handshake, 'origin' | 'sink'> & Partial<Pick<Handshake, 'requestedRate'>>;
 
 /** What the response contained, for sentences that show it. */
-export function observed({ origin, sink }: HandshakePair, answer: readonly HeaderLine[] | undefined): Facts {
+export function observed(
+  { origin, sink, requestedRate }: HandshakePair,
+  answer: readonly HeaderLine[] | undefined,
+): Facts {
   const header = (name: string) => {
     const lines = answer?.filter(([each]) => each.toLowerCase() === name) ?? [];
     return lines.length === 0 ? undefined : lines.map(([, value]) => value).join(', ');
@@ -30,6 +33,7 @@ export function observed({ origin, sink }: HandshakePair, answer: readonly Heade
   const software = answer && { server: header('server'), poweredBy: header('x-powered-by') };
   return {
     origin,
+    requestedRate,
     allowedOrigin,
     allowedRate,
     requestedOriginEchoed,

@@ -1,3 +1,4 @@
+import { helpWithVerdict } from '../../base/help.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { nextTexts } from '../../base/texts/handshakes.js';
 import type { Language } from '../../base/texts/text.js';
@@ -7,11 +8,19 @@ import { presentMistakes, publicVerdict, type Verdict } from '../../consent/verd
 
 type Presented = components['schemas']['Handshake'];
 
+/** For whom; `registry` is the public URL, for help. */
+interface Reader {
+  isAdmin: boolean;
+  language: Language;
+  registry: string;
+}
+
 /**
  * A handshake as the API shows it. Only admins see the target's status, address, timing and other headers; nobody else
  * may use the registry as a port scanner.
  */
-export function presentHandshake(handshake: Handshake, isAdmin: boolean, language: Language): Presented {
+export function presentHandshake(handshake: Handshake, reader: Reader): Presented {
+  const { language } = reader;
   const { state, verdict } = handshake;
   const last = handshake.attempts.findLast((attempt) => attempt.verdict === verdict);
   return {
@@ -24,14 +33,14 @@ export function presentHandshake(handshake: Handshake, isAdmin: boolean, languag
     state,
     ...(verdict === undefined
       ? {}
-      : sentences(verdict, handshake, last, isAdmin, handshake.attempts.some(offersCallback), language)),
+      : sentences(verdict, handshake, last, handshake.attempts.some(offersCallback), reader)),
     ...nextOf(handshake, language),
     ...(handshake.rejectedCallback === undefined
       ? {}
       : { rejectedcallback: presentRejected(handshake.origin, handshake.rejectedCallback, language) }),
     createdat: handshake.createdAt.toISOString(),
     finishedat: handshake.finishedAt?.toISOString(),
-    attempts: handshake.attempts.map((attempt) => presentAttempt(handshake, attempt, isAdmin, language)),
+    attempts: handshake.attempts.map((attempt) => presentAttempt(handshake, attempt, reader)),
   };
 }
 
@@ -48,12 +57,8 @@ export function nextOf(
   return {};
 }
 
-function presentAttempt(
-  handshake: Handshake,
-  attempt: Attempt,
-  isAdmin: boolean,
-  language: Language,
-): Presented['attempts'][number] {
+function presentAttempt(handshake: Handshake, attempt: Attempt, reader: Reader): Presented['attempts'][number] {
+  const { isAdmin, language } = reader;
   const { responseHeaders, verdict, cause } = attempt;
   const visible = responseHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
   return {
@@ -65,9 +70,7 @@ function presentAttempt(
     ...(isAdmin && attempt.statusCode !== undefined ? { statuscode: attempt.statusCode } : {}),
     ...(isAdmin && attempt.address !== undefined ? { address: attempt.address } : {}),
     ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),
-    ...(verdict === undefined
-      ? {}
-      : sentences(verdict, handshake, attempt, isAdmin, offersCallback(attempt), language)),
+    ...(verdict === undefined ? {} : sentences(verdict, handshake, attempt, offersCallback(attempt), reader)),
     ...(isAdmin && cause !== undefined ? { cause } : {}),
     ...(attempt.tolerated.length === 0 ? {} : { tolerated: presentMistakes(attempt.tolerated, language) }),
   };
@@ -88,9 +91,8 @@ function sentences(
   verdict: Verdict,
   asked: HandshakePair,
   attempt: Attempt | undefined,
-  isAdmin: boolean,
   callbackOffered: boolean,
-  language: Language,
+  { isAdmin, language, registry }: Reader,
 ) {
   const facts = {
     ...observed(asked, attempt?.responseHeaders),
@@ -98,7 +100,7 @@ function sentences(
     ...(isAdmin && attempt?.statusCode !== undefined ? { status: attempt.statusCode } : {}),
   };
   const shown = isAdmin ? verdict : publicVerdict(verdict);
-  return { verdict: shown, ...explain(shown, facts, language) };
+  return { verdict: shown, ...explain(shown, facts, language), help: helpWithVerdict(registry, shown) };
 }
 
 function headerOf([name, value]: HeaderLine) {

@@ -33,6 +33,8 @@ interface PipelineSettings {
   onWritten: () => Promise<void>;
   onRequest: OnRequest;
   log: Logger;
+  /** Of the registry; empty if it has none. */
+  publicUrl: string;
   /** Checks every response against the contract, and turns an invalid one into a 500. The tests set it. */
   checkAnswers: boolean;
   /** Milliseconds after which a client that does not read its stream is disconnected. */
@@ -209,7 +211,7 @@ export class Pipeline {
     const error = asUnavailable(thrown);
     const known = error instanceof RegistryError ? error : unforeseen(error);
     exchange.code = known.code;
-    const { log } = this.#settings;
+    const { log, publicUrl } = this.#settings;
     if (known.code === 'internal') log.error({ ...namesOf(exchange), err: known.cause }, 'fault');
     else if (known.cause !== undefined) log.warn({ ...namesOf(exchange), err: known.cause }, known.code);
     const { response, match, preferred, language, requestId } = exchange;
@@ -217,7 +219,7 @@ export class Pipeline {
       response.destroy();
       return;
     }
-    const problem = problemOf(withPlusHints(known, match?.queryText ?? ''), requestId, language);
+    const problem = problemOf(withPlusHints(known, match?.queryText ?? ''), requestId, language, publicUrl);
     // Without this, it says that a change may have been made.
     const isRead = known.code === 'database_unavailable' && match?.route.operation.isSafe === true;
     if (isRead) problem.detail = textIn(storageTexts.unavailableForReads, language);

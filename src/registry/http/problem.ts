@@ -1,3 +1,4 @@
+import { helpWithProblem } from '../../base/help.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import type { Operation } from '../../base/contract/contract.js';
 import { requestTexts } from '../../base/texts/requests.js';
@@ -7,8 +8,16 @@ import type { components } from '../../base/contract/contract.gen.js';
 
 type Problem = components['schemas']['Problem'];
 
-/** RFC 9457. The cause of an error goes to the log and never into the problem. */
-export function problemOf(error: RegistryError, requestId: string, language: Language = 'en'): Problem {
+/**
+ * RFC 9457. The cause of an error goes to the log and never into the problem. `registry` is the public URL of a registry, which
+ * serves help; undefined if the problem comes from another program.
+ */
+export function problemOf(
+  error: RegistryError,
+  requestId: string,
+  language: Language = 'en',
+  registry?: string,
+): Problem {
   return {
     type: `urn:problem-type:assent:${error.code}`,
     title: problems[error.code].title[language],
@@ -16,6 +25,7 @@ export function problemOf(error: RegistryError, requestId: string, language: Lan
     detail: textIn(error.detail, language),
     code: error.code,
     requestid: requestId,
+    ...(registry === undefined ? {} : { help: helpWithProblem(registry, error.code) }),
     ...(error.faults.length > 0 ? { faults: faultsIn(error.faults, language) } : {}),
   };
 }

@@ -70,7 +70,7 @@ type RefuseUnread = (error: NodeJS.ErrnoException, socket: Socket) => void;
  * connection. Never writes into a response that is already being sent, and never in place of the response to an
  * earlier, valid request.
  */
-export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
+export function createRefuseUnread(onRequest: OnRequest, publicUrl: string): RefuseUnread {
   return (error, socket) => {
     // As Node does without a listener: the response that currently owns the connection.
     const { _httpMessage: present } = socket as Socket & { _httpMessage?: ServerResponse | null };
@@ -79,7 +79,7 @@ export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
       return;
     }
     const requestId = uuidv7();
-    const problem = problemOf(refusalOf(error), requestId);
+    const problem = problemOf(refusalOf(error), requestId, 'en', publicUrl);
     const body = JSON.stringify(problem);
     const headers = {
       ...apiHeaders,

@@ -12,7 +12,8 @@ import { membersOf } from '../subscriptions/routes.js';
 type Group = components['schemas']['AttentionGroup'];
 
 /** What needs attention, in one request that costs the same at any size. */
-export function routes({ database, now }: Context): Handlers<'getOverview' | 'whoami'> {
+export function routes({ config, database, now }: Context): Handlers<'getOverview' | 'whoami'> {
+  const registry = config.publicUrl ?? '';
   const subscriptions = createSubscriptionReader(database, now);
   const grants = createGrantReader(database, now);
   return {
@@ -44,7 +45,9 @@ export function routes({ database, now }: Context): Handlers<'getOverview' | 'wh
           group,
           count,
           more: isAtLeast,
-          firstsubscriptions: first.filter(({ id }) => ids.includes(id)).map((each) => membersOf(each, language)),
+          firstsubscriptions: first
+            .filter(({ id }) => ids.includes(id))
+            .map((each) => membersOf(each, language, registry)),
         })),
         ...ofGrants.map(({ group, count, isAtLeast, grants: found }) => ({
           group,

@@ -86,9 +86,10 @@ export function routes(
 }
 
 function subscriptionRoutes(
-  { contract, faultOfSink }: Context,
+  { config, contract, faultOfSink }: Context,
   { reader, writer, preview, attend }: Shared,
 ): Handlers<SubscriptionOperation> {
+  const registry = config.publicUrl ?? '';
   const matches =
     ({ header }: Pick<OperationRequest<'getSubscription'>, 'header'>) =>
     (present: Subscription) =>
@@ -112,7 +113,7 @@ function subscriptionRoutes(
         after: readListCursor(cursor, address, isPlace(sort), sort),
         limit,
       });
-      const body = page.entries.map((subscription) => membersOf(subscription, language));
+      const body = page.entries.map((subscription) => membersOf(subscription, language, registry));
       return { status: 200, headers: foundHeaders(address, query, page), body };
     },
 
@@ -121,7 +122,10 @@ function subscriptionRoutes(
       if (ask && !dryrun) throw unfitParameter('query/ask', contractTexts.onlyWith('dryrun=true'));
       const requested = parseDefinition(call.body, faultOfSink);
       if (dryrun) {
-        return { status: 200, body: presentPreview(await preview(callerOf(call), requested, ask), call.language) };
+        return {
+          status: 200,
+          body: presentPreview(await preview(callerOf(call), requested, ask), call.language, registry),
+        };
       }
       // Without the secret, which must not be guessable from the stored fingerprint of the request.
       const content = { ...call.body, sinkcredential: call.body.sinkcredential?.credentialtype };
@@ -133,7 +137,7 @@ function subscriptionRoutes(
       const subscription = await reader.read(call.principal, id);
       return {
         status: 201,
-        body: present(subscription, call.language),
+        body: present(subscription, call.language, registry),
         headers: {
           ETag: versionTag(subscription.version),
           Location: `${call.address}/${registered.id}`,
@@ -148,7 +152,7 @@ function subscriptionRoutes(
 
     updateSubscription: (call) =>
       replace(call, (stored) => {
-        const merged = mergePatch(membersOf(stored, call.language), call.body) as SubscriptionRequest;
+        const merged = mergePatch(membersOf(stored, call.language, registry), call.body) as SubscriptionRequest;
         const faults = contract.operationOf('replaceSubscription').checkBody(merged);
         if (faults.length > 0) throw invalid(faults);
         return merged;
@@ -186,6 +190,11 @@ function subscriptionRoutes(
     return written(call, result);
   }
 
+  function answer(subscription: Subscription, language: Language, replayed = false) {
+    const headers = { ETag: versionTag(subscription.version), ...replayHeader(replayed) };
+    return { status: 200 as const, headers, body: present(subscription, language, registry) };
+  }
+
   /** Waits for the handshake as long as the client prefers, then reads the current state. */
   async function written(
     {
@@ -216,24 +225,19 @@ export function callerOf(call: Identity): Caller {
   return { principal: call.principal, actor: actorOf(call) };
 }
 
-function answer(subscription: Subscription, language: Language, replayed = false) {
-  const headers = { ETag: versionTag(subscription.version), ...replayHeader(replayed) };
-  return { status: 200 as const, headers, body: present(subscription, language) };
-}
-
 /** A list leaves out the warnings: checking a thousand types takes long, and a page can have many times that. */
-function present(subscription: Subscription, language: Language): Presented {
+function present(subscription: Subscription, language: Language, registry: string): Presented {
   const { warnings: breaches } = lintSubscription(subscription.profile, subscription);
   const unlikely = faultsIn(findUnlikely(subscription), language);
   const warnings = [...unlikely, ...breaches.map(presentBreach)].slice(0, limits.faults);
-  return { ...membersOf(subscription, language), ...(warnings.length > 0 && { warnings }) };
+  return { ...membersOf(subscription, language, registry), ...(warnings.length > 0 && { warnings }) };
 }
 
 /** No subscription and no handshake has these ids: nothing of it is stored. */
 const noId = '00000000-0000-0000-0000-000000000000';
 
-function presentPreview(subscription: Subscription, language: Language): Presented {
-  const { statusdetails, ...members } = present(subscription, language);
+function presentPreview(subscription: Subscription, language: Language, registry: string): Presented {
+  const { statusdetails, ...members } = present(subscription, language, registry);
   const { handshake: _unstored, ...details } = statusdetails;
   return { ...members, id: noId, statusdetails: details, dryrun: true };
 }
@@ -241,7 +245,7 @@ function presentPreview(subscription: Subscription, language: Language): Present
 type Presented = components['schemas']['Subscription'];
 
 /** The members of the draft first, then our additions. Members without a value are left out. */
-export function membersOf(subscription: Subscription, language: Language): Presented {
+export function membersOf(subscription: Subscription, language: Language, registry: string): Presented {
   const { credential, suspension } = subscription;
   const { price, ...members } = definitionMembers.present(subscription);
   return {
@@ -250,7 +254,7 @@ export function membersOf(subscription: Subscription, language: Language): Prese
     sinkcredential: credential,
     origin: subscription.origin,
     status: subscription.status,
-    statusdetails: statusDetails(subscription, language),
+    statusdetails: statusDetails(subscription, language, registry),
     subscriber: subscription.subscriber,
     ...(price === 0 ? {} : { price }),
     suspended: suspension !== undefined,
@@ -271,6 +275,7 @@ function handshakeRoutes(
   { config, database, now }: Context,
   { reader, writer, attend }: Shared,
 ): Handlers<HandshakeOperation> {
+  const registry = config.publicUrl ?? '';
   const handshakes = createHandshakeReader(database, config.handshake.deadlineMs, now);
   return {
     listHandshakes: async ({ query, principal, address, language }) => {
@@ -287,7 +292,7 @@ function handshakeRoutes(
         after: readListCursor(cursor, address, isUuid),
         limit,
       });
-      const body = page.entries.map((handshake) => presentHandshake(handshake, true, language));
+      const body = page.entries.map((handshake) => presentHandshake(handshake, { isAdmin: true, language, registry }));
       return { status: 200, headers: foundHeaders(address, query, page), body };
     },
 
@@ -299,7 +304,7 @@ function handshakeRoutes(
       return {
         status: 200,
         headers: pageHeaders(address, query, page.next),
-        body: page.entries.map((handshake) => presentHandshake(handshake, isAdmin, language)),
+        body: page.entries.map((handshake) => presentHandshake(handshake, { isAdmin, language, registry })),
       };
     },
 
@@ -315,14 +320,17 @@ function handshakeRoutes(
           Location: `${call.address}/${handshake.id}`,
           ...replayHeader(started.replayed),
         },
-        body: presentHandshake(handshake, principal.scopes.has('assent:admin'), language),
+        body: presentHandshake(handshake, { isAdmin: principal.scopes.has('assent:admin'), language, registry }),
       };
     },
 
     getHandshake: async ({ path, principal, language }) => {
       const subscription = await reader.read(principal, path.id);
       const handshake = await handshakes.read(subscription, path.handshake);
-      return { status: 200, body: presentHandshake(handshake, principal.scopes.has('assent:admin'), language) };
+      return {
+        status: 200,
+        body: presentHandshake(handshake, { isAdmin: principal.scopes.has('assent:admin'), language, registry }),
+      };
     },
   };
 }

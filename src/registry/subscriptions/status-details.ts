@@ -1,7 +1,9 @@
 import type { components } from '../../base/contract/contract.gen.js';
+import { helpWithVerdict } from '../../base/help.js';
 import { blockTexts } from '../../base/texts/blocks.js';
-import { statusNextTexts, statusTexts } from '../../base/texts/status.js';
+import { statusNextTexts, statusTexts, untilAsked } from '../../base/texts/status.js';
 import type { Language, Text } from '../../base/texts/text.js';
+import { withValues } from '../../base/texts/verdicts.js';
 import { statusReasons } from '../../consent/status.js';
 import { presentMistakes, verdicts } from '../../consent/verdicts.js';
 import { explain, observed, presentRejected } from '../handshake/explain.js';
@@ -10,8 +12,8 @@ import type { Subscription } from './columns.js';
 
 type StatusDetails = components['schemas']['StatusDetails'];
 
-/** Why a subscription has its status: a stable code, a message, who can fix it, and what happens next and when. */
-export function statusDetails(subscription: Subscription, language: Language): StatusDetails {
+/** `registry` is the public URL, for help. Why a subscription has its status: a stable code, a message, who can fix it, and what happens next and when. */
+export function statusDetails(subscription: Subscription, language: Language, registry: string): StatusDetails {
   const { origin, reason, handshake } = subscription;
   const { title, advice, fixedBy, wantsAttention } = statusReasons[reason];
   const rejected = handshake?.state === 'granted' ? undefined : handshake?.rejectedCallback;
@@ -21,9 +23,10 @@ export function statusDetails(subscription: Subscription, language: Language): S
     reason,
     message: title[language],
     // What a grant stands on is no fault, even if the webhook could do better.
-    ...(advice && subscription.status !== 'active' && { advice: advice[language] }),
+    ...(advice && subscription.status !== 'active' && { advice: withValues(advice, subscription)[language] }),
     fixedby: fixedBy,
     attention: wantsAttention,
+    help: helpWithVerdict(registry, reason),
     ...detailsOf(subscription, language),
   };
 }
@@ -52,15 +55,15 @@ function detailsOf(subscription: Subscription, language: Language): Partial<Stat
   if (reason === 'revoked') return { next: say(statusNextTexts.untilAdminAsks) };
   if (reason === 'expired') {
     const last = handshake?.state === 'granted' ? undefined : handshake?.verdict;
-    const next = say(statusNextTexts.untilAsked);
+    const next = say(untilAsked(subscription.id));
     if (last === undefined) return { next };
     const { title, advice, fixedBy } = verdicts[last];
     const message = say(statusTexts.expiredUnrenewed(title));
-    return { message, ...(advice && { advice: say(advice) }), fixedby: fixedBy, next };
+    return { message, ...(advice && { advice: say(withValues(advice, subscription)) }), fixedby: fixedBy, next };
   }
   if (reason === 'asking') return {};
   const next =
-    status === 'pending' ? (handshake ? nextOf(handshake, language) : {}) : { next: say(statusNextTexts.untilAsked) };
+    status === 'pending' ? (handshake ? nextOf(handshake, language) : {}) : { next: say(untilAsked(subscription.id)) };
   // A webhook that returned 410 to a delivery gave no such answer to a handshake.
   if (handshake?.verdict !== reason) return next;
   const facts = { ...observed(subscription, handshake.answer), callbackOffered: handshake.callbackOffered };

@@ -1,8 +1,8 @@
 import type { GrantState } from '../../matching/replica/state.js';
 import { noticeTexts } from '../../base/texts/notices.js';
-import { statusNextTexts, statusTexts } from '../../base/texts/status.js';
+import { statusNextTexts, statusTexts, untilAsked } from '../../base/texts/status.js';
 import type { Language, Text } from '../../base/texts/text.js';
-import { verdictTexts, type VerdictText } from '../../base/texts/verdicts.js';
+import { verdictTexts, withValues, type VerdictText } from '../../base/texts/verdicts.js';
 import { isStatusReason, statusReasons } from '../../consent/status.js';
 
 /** The types of the events: what happened to a subscription, or to the grant that it depends on. */
@@ -75,7 +75,7 @@ export function eventOf(notice: Notice, { source, typePrefix, language }: EventS
   };
 }
 
-function textsOf({ type, origin, reason, grant }: Notice): {
+function textsOf({ type, subscription, origin, reason, grant }: Notice): {
   message: Text;
   advice?: Text | undefined;
   next?: Text | undefined;
@@ -94,7 +94,7 @@ function textsOf({ type, origin, reason, grant }: Notice): {
     case 'subscription.expired':
       return {
         message: row.title,
-        next: reason === 'ended' ? statusNextTexts.untilExtended : statusNextTexts.untilAsked,
+        next: reason === 'ended' ? statusNextTexts.untilExtended : untilAsked(subscription),
       };
     case 'subscription.suspended':
       return { message: noticeTexts.suspended, next: statusNextTexts.untilResumed };
@@ -108,8 +108,8 @@ function textsOf({ type, origin, reason, grant }: Notice): {
       return { message: noticeTexts.released };
     default: {
       const { title, advice } = row;
-      const next = reason === 'revoked' ? statusNextTexts.untilAdminAsks : statusNextTexts.untilAsked;
-      return { message: title, advice, next };
+      const next = reason === 'revoked' ? statusNextTexts.untilAdminAsks : untilAsked(subscription);
+      return { message: title, advice: advice && withValues(advice, { origin }), next };
     }
   }
 }

@@ -10,14 +10,14 @@ import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
 /** Compares the table of responses in the documentation with webhooks that return them. */
-const page = readFileSync(new URL('../../../docs/consumers/receive.md', import.meta.url), 'utf8');
-const [, section = ''] = page.split('\n## What your response means\n');
-const rows = (section.split('\n## ')[0] ?? '')
+const page = readFileSync(new URL('../../../docs/reference/verdicts.md', import.meta.url), 'utf8');
+const [, section = ''] = page.split('\n## How Assent reads a response\n');
+const rows = (section.split('\n##')[0] ?? '')
   .split('\n')
   .filter((line) => /^\|.*`/.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .map(([, answer = '', verdict = '', registration = '', renewal = '']) => {
-    return { answer, verdicts: [...verdict.matchAll(/\w+/g)].map(String), registration, renewal };
+    return { answer, verdicts: [...verdict.matchAll(/`(\w+)`/g)].map(([, code = '']) => code), registration, renewal };
   });
 
 const origin = 'eventemitter.example.com';

@@ -51,6 +51,7 @@ describe.each([
     const scopes = new Set(['assent:admin'] as const);
     const pipeline = new Pipeline({
       handlers,
+      publicUrl: '',
       maxEventBytes: 1_000,
       authenticate: () => ({ tenant: 't', subscriber: 's', client: 's', scopes, tokenExpiresAt: Infinity }),
       readsOnly: false,

@@ -36,6 +36,7 @@ beforeEach(async () => {
   const scopes = new Set(['assent:deliver', 'assent:admin'] as const);
   const pipeline = new Pipeline({
     handlers,
+    publicUrl: '',
     maxEventBytes: 1_000,
     authenticate: () => ({ tenant: 't', subscriber: 's', client: 's', scopes, tokenExpiresAt: Infinity }),
     readsOnly: false,

@@ -177,7 +177,7 @@ export async function check(settings: CheckSettings, observer: Observer): Promis
     const key = prepared.headers['WebHook-Request-Callback']?.split('key=')[1] ?? '';
     const callbackOffered = publicUrl !== undefined;
     const attempt = attemptOf(
-      { url, origin, callbackOffered, userAgent: settings.userAgent },
+      { url, origin, requestedRate, callbackOffered, userAgent: settings.userAgent },
       prepared.recorded,
       reply,
       judged,
@@ -227,12 +227,13 @@ const retry = { firstMs: 1, maxMs: 1 };
 interface AskedAs {
   url: string;
   origin: string;
+  requestedRate: number | undefined;
   callbackOffered: boolean;
   userAgent: string;
 }
 
 function attemptOf(
-  { url, origin, callbackOffered, userAgent }: AskedAs,
+  { url, origin, requestedRate, callbackOffered, userAgent }: AskedAs,
   recorded: HeaderLine[],
   reply: FinalReply,
   judgement: Judgement,
@@ -244,7 +245,7 @@ function attemptOf(
     reply.kind === 'answered'
       ? { status: reply.status, headers: withoutKey(key, reply.headers).map((line) => clip(line)) }
       : undefined;
-  const facts = { ...observed({ origin, sink: url }, answer?.headers), callbackOffered };
+  const facts = { ...observed({ origin, sink: url, requestedRate }, answer?.headers), callbackOffered };
   return {
     request: {
       line: `OPTIONS ${pathname}${search} HTTP/1.1`,
