@@ -309,7 +309,9 @@ test('edge runtimes get a webhook of web standards alone, with types that need n
 });
 
 test.each(['nodenext', 'bundler'])('TypeScript compiles programs with their types (%s)', async (resolution) => {
+  const later = "export const status: import('@assent/client').Schemas['SubscriptionStatus'] = 'of_a_later_registry';";
   const files = await Promise.all([
+    write('client', 'later.mts', later),
     ...kits.flatMap(({ name }) => [
       write(name, 'example.mts', block(join(inPackage(name), 'README.md'), 'js run')),
       ...(resolution === 'nodenext'
