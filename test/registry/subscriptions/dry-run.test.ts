@@ -134,7 +134,7 @@ test('a dry run is refused with the problem of a registration, and then asks nob
   host = 'blocked.hooks.test';
   const refused: Array<[object, string]> = [
     [{}, 'blocked'],
-    [{ origin: 'unknown.example.com' }, 'invalid_subscription'],
+    [{ origin: 'unknown.example.com' }, 'origin_not_found'],
     [{ filters: [{ unknown: {} }] }, 'invalid_subscription'],
     [{ expiresat: '2001-01-01T00:00:00Z' }, 'invalid_subscription'],
     [{ sinkcredential: { credentialtype: 'PLAIN' } }, 'invalid_subscription'],
