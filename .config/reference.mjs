@@ -47,7 +47,7 @@ async function tablesOf() {
     built('registry/app/config.js'),
     built('base/texts/verdicts.js'),
   ]);
-  const [{ ownCourses, statusReasons }, { Metrics }, { allRules }, { messageFaults }] = await Promise.all([
+  const [{ ownCourses, statusDetailCodes }, { Metrics }, { allRules }, { messageFaults }] = await Promise.all([
     built('consent/status.js'),
     built('registry/probes/metrics.js'),
     built('events/check-event.js'),
@@ -138,9 +138,9 @@ async function tablesOf() {
         },
       ]),
     ),
-    'reasons of a status': {
+    'codes of a status': {
       text: Object.entries(ownCourses)
-        .map(([reason, course]) => sectionOf([reason, { ...statusReasons[reason], course }]))
+        .map(([own, course]) => sectionOf([own, { ...statusDetailCodes[own], course }]))
         .join('\n\n'),
     },
     warnings: {

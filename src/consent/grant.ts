@@ -2,7 +2,7 @@ import type { Person } from '../base/contract/principal.js';
 import type { Basis } from './decision.js';
 import type { Rate } from './rate.js';
 
-export type EndReason = 'renewal_refused' | 'target_gone' | 'no_subscription' | 'reopened';
+export type EndCode = 'renewal_refused' | 'target_gone' | 'no_subscription' | 'reopened' | 'revoked';
 
 export interface Pair {
   tenant: string;
@@ -28,6 +28,8 @@ export function keyOfPair({ origin, sink }: Omit<Pair, 'tenant'>): string {
 export interface Grant extends Pair {
   id: string;
   state: 'live' | 'ended' | 'revoked';
+  endCode: string | undefined;
+  /** What the admin who revoked it wrote. */
   endReason: string | undefined;
   basis: Basis;
   /** WebHook-Allowed-Origin as the webhook returned it. */

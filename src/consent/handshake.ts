@@ -100,7 +100,7 @@ export interface Settled {
   state: HandshakeState | undefined;
   /** The same request must be sent again immediately, without a callback. */
   isDueNow: boolean;
-  cause: string | undefined;
+  evidence: string | undefined;
 }
 
 export interface Attempt {
@@ -114,20 +114,20 @@ export interface Attempt {
   timing: Record<string, number> | undefined;
   verdict: Verdict | undefined;
   /** What made the verdict, if it does not say it all. */
-  cause: string | undefined;
+  evidence: string | undefined;
   tolerated: string[];
 }
 
 export type HeaderLine = [name: string, value: string];
 
-export type RejectionReason =
+export type RejectionCode =
   'origin_mismatch' | 'origin_repeated' | 'rate_malformed' | 'callback_expired' | 'callback_closed' | 'blocked';
 
 /** The latest call of a callback URL that granted nothing, as the row of the handshake keeps it. */
 export interface RejectedCallback {
   /** RFC 3339. */
   at: string;
-  reason: RejectionReason;
+  code: RejectionCode;
   allowedorigin?: string | undefined;
   allowedrate?: string | undefined;
   /** The number of such calls. */

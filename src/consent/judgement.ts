@@ -65,14 +65,14 @@ interface Postponed {
   kind: 'postponed';
   verdict: 'throttled' | 'unavailable' | 'server_error' | 'bot_protection';
   retryAfterMs: number | undefined;
-  cause?: string;
+  evidence?: string;
 }
 
 interface Unreachable {
   kind: 'unreachable';
   verdict: FailureReason;
   /** The code of an error, or what the response said of it. For admins and the log. */
-  cause?: string;
+  evidence?: string;
 }
 
 export type Judgement =
@@ -125,12 +125,12 @@ function readAnswer(headers: ReadonlyArray<readonly [string, string]>): AnswerHe
 }
 
 /** What made this judgement, if the verdict does not say it all. */
-export function causeOf(judgement: Judgement): string | undefined {
-  return 'cause' in judgement ? judgement.cause : undefined;
+export function evidenceOf(judgement: Judgement): string | undefined {
+  return 'evidence' in judgement ? judgement.evidence : undefined;
 }
 
-function unreachable(verdict: FailureReason, cause?: string): Unreachable {
-  return { kind: 'unreachable', verdict, ...(cause !== undefined && { cause }) };
+function unreachable(verdict: FailureReason, evidence?: string): Unreachable {
+  return { kind: 'unreachable', verdict, ...(evidence !== undefined && { evidence }) };
 }
 
 /**
@@ -152,7 +152,7 @@ function judgeFront(status: number, answer: AnswerHeaders, opening: string): Jud
   if ([...answer.keys()].some((name) => name.startsWith('webhook-'))) return undefined;
   for (const [name, pattern] of Object.entries(protectionHeaders)) {
     const value = answer.get(name)?.find((each) => pattern.test(each));
-    if (value !== undefined) return { ...postponed('bot_protection', answer), cause: `${name}: ${value}` };
+    if (value !== undefined) return { ...postponed('bot_protection', answer), evidence: `${name}: ${value}` };
   }
   // nginx has no header for it, and no status of its own that leaves the server.
   const noCertificate = 'No required SSL certificate was sent';

@@ -5,7 +5,7 @@ import type { VerdictText } from '../base/texts/verdicts.js';
 import type { Basis } from './decision.js';
 import { verdicts, type Course, type FixedBy, type Verdict } from './verdicts.js';
 
-/** Where a subscription stands. The view `subscription_status` decides, with the reason; nothing else does. */
+/** Where a subscription stands. The view `subscription_status` decides, with the code; nothing else does. */
 export const statuses = [
   'pending',
   'active',
@@ -19,12 +19,12 @@ export const statuses = [
 export type Status = (typeof statuses)[number];
 
 type PublicVerdict = Exclude<Verdict, 'name_not_found' | 'address_not_allowed'>;
-type OwnReason = 'ended' | 'suspended' | 'agreement' | 'expired' | 'asking' | 'not_asked_yet';
+type OwnCode = 'ended' | 'suspended' | 'agreement' | 'expired' | 'asking' | 'not_asked_yet';
 
 /** Why a subscription has its status: a verdict as everyone sees it, or one of its own. */
-export type StatusReason = PublicVerdict | OwnReason;
+export type StatusDetailCode = PublicVerdict | OwnCode;
 
-interface ReasonRow extends VerdictText {
+interface CodeRow extends VerdictText {
   fixedBy: FixedBy;
   /** Someone has to act: neither Assent goes on by itself, nor did the subscriber choose it. */
   wantsAttention: boolean;
@@ -37,17 +37,17 @@ interface ReasonRow extends VerdictText {
 const { name_not_found: _absent, address_not_allowed: _internal, ...publicVerdicts } = verdicts;
 
 const ofVerdicts = Object.fromEntries(
-  Object.entries(publicVerdicts).map(([verdict, { title, advice, fixedBy, outcome }]): [string, ReasonRow] => [
+  Object.entries(publicVerdicts).map(([verdict, { title, advice, fixedBy, outcome }]): [string, CodeRow] => [
     verdict,
     { title, ...(advice && { advice }), fixedBy, wantsAttention: fixedBy !== 'nobody' && outcome !== 'granted' },
   ]),
-) as Record<PublicVerdict, ReasonRow>;
+) as Record<PublicVerdict, CodeRow>;
 
 const active = (basis: Basis) =>
   ({ title: statusTexts.bases[basis], fixedBy: 'nobody', wantsAttention: false, status: 'active', basis }) as const;
 
-/** One row for every reason. */
-export const statusReasons: Readonly<Record<StatusReason, ReasonRow>> = {
+/** One row for every code. */
+export const statusDetailCodes: Readonly<Record<StatusDetailCode, CodeRow>> = {
   ...ofVerdicts,
   granted: active('response'),
   callback_granted: active('callback'),
@@ -68,7 +68,7 @@ export const statusReasons: Readonly<Record<StatusReason, ReasonRow>> = {
 };
 
 /** What happens after those that are no verdict. */
-export const ownCourses: Readonly<Record<OwnReason, Course>> = {
+export const ownCourses: Readonly<Record<OwnCode, Course>> = {
   agreement: 'agreed',
   asking: 'asking',
   not_asked_yet: 'held',
@@ -77,4 +77,4 @@ export const ownCourses: Readonly<Record<OwnReason, Course>> = {
   ended: 'ended',
 };
 
-export const isStatusReason = (code: string): code is StatusReason => Object.hasOwn(statusReasons, code);
+export const isStatusDetailCode = (code: string): code is StatusDetailCode => Object.hasOwn(statusDetailCodes, code);

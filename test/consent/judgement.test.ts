@@ -122,11 +122,11 @@ describe('no WebHook-Allowed-Origin', () => {
 });
 
 describe('what is in front of the application', () => {
-  const postponed = (cause: string) => ({
+  const postponed = (evidence: string) => ({
     kind: 'postponed',
     verdict: 'bot_protection',
     retryAfterMs: undefined,
-    cause,
+    evidence,
   });
   test.each<[number, string, string]>([
     [403, 'cf-mitigated', 'challenge'],
@@ -163,7 +163,7 @@ describe('what is in front of the application', () => {
     expect(at(400, 'no')).toEqual(withheld('no_consent_headers'));
     expect(at(200, nginx)).toEqual(withheld('no_consent_headers'));
     expect(at(400, nginx, consent)).toEqual(granted());
-    expect(at(505, '')).toEqual({ kind: 'unreachable', verdict: 'http2_only', cause: '505' });
+    expect(at(505, '')).toEqual({ kind: 'unreachable', verdict: 'http2_only', evidence: '505' });
     expect(at(426, '', [['Upgrade', 'websocket, h2c']])).toMatchObject({ verdict: 'http2_only' });
     expect(at(426, '', [['Upgrade', 'TLS/1.3, h2clear']])).toEqual(withheld('no_consent_headers'));
   });

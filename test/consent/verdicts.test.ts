@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { outcomes } from '../../src/consent/outcome.js';
-import { isStatusReason, statusReasons } from '../../src/consent/status.js';
+import { isStatusDetailCode, statusDetailCodes } from '../../src/consent/status.js';
 import {
   advise,
   describe as describeVerdict,
@@ -62,12 +62,12 @@ function problemsOf(text: Text): string[] {
 }
 
 test('every verdict and every reason of a status says who can fix it, and has advice if that is someone', () => {
-  const all = [...Object.entries(verdicts), ...Object.entries(statusReasons)];
+  const all = [...Object.entries(verdicts), ...Object.entries(statusDetailCodes)];
   for (const [code, { title, advice, fixedBy }] of all) {
     expect([code, problemsOf(title)]).toEqual([code, []]);
     expect([code, fixedBy !== 'nobody']).toEqual([code, advice !== undefined]);
   }
-  const unattended = Object.entries(statusReasons).filter(([, { wantsAttention }]) => !wantsAttention);
+  const unattended = Object.entries(statusDetailCodes).filter(([, { wantsAttention }]) => !wantsAttention);
   expect(unattended.map(([code]) => code).sort()).toEqual([
     'aborted',
     'agreement',
@@ -88,10 +88,10 @@ test('the reasons are those that the view of the database can give', () => {
   const folder = new URL('../../prisma/migrations/', import.meta.url);
   const [migration = ''] = readdirSync(folder).filter((name) => name.endsWith('_init'));
   const sql = readFileSync(new URL(`${migration}/migration.sql`, folder), 'utf8');
-  const view = /create view subscription_status as([\s\S]*?)end as statusreason/.exec(sql)?.[1] ?? '';
+  const view = /create view subscription_status as([\s\S]*?)end as code/.exec(sql)?.[1] ?? '';
   const given = [...view.matchAll(/then\s+'(\w+)'/g)].map(([, code = '']) => code);
   expect(given.length).toBeGreaterThan(8);
-  expect(given.filter((code) => !isStatusReason(code))).toEqual([]);
+  expect(given.filter((code) => !isStatusDetailCode(code))).toEqual([]);
 });
 
 test('no two verdicts say the same', () => {

@@ -60,8 +60,8 @@ const cases: ReadonlyArray<[name: string, edits: readonly Edit[], broken: readon
     ['src/console/pages/subscriptions/subscription-timeline.tsx'],
   ],
   [
-    'reason of a status',
-    [['src/consent/status.ts', "type OwnReason = 'ended'", "type OwnReason = 'madeupreason' | 'ended'"]],
+    'code of a status',
+    [['src/consent/status.ts', "type OwnCode = 'ended'", "type OwnCode = 'madeupcode' | 'ended'"]],
     ['src/consent/status.ts'],
   ],
   [

@@ -23,7 +23,7 @@ describe('the lists of CONTRIBUTING', () => {
 
   test.each([
     'state of a handshake',
-    'reason of a status',
+    'code of a status',
     'verdict',
     'column of a subscription',
     'filter operator',

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { languages } from '../../src/base/texts/text.js';
-import { statusReasons } from '../../src/consent/status.js';
+import { statusDetailCodes } from '../../src/consent/status.js';
 import { verdicts } from '../../src/consent/verdicts.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -45,7 +45,7 @@ test('each code of a verdict or a status has a section: what happened, the statu
       .slice(1)
       .map((section) => [/^`(\w+)`/.exec(section)?.[1] ?? '', section] as const),
   );
-  expect([...sections.keys()].sort()).toEqual([...new Set(Object.keys({ ...verdicts, ...statusReasons }))].sort());
+  expect([...sections.keys()].sort()).toEqual([...new Set(Object.keys({ ...verdicts, ...statusDetailCodes }))].sort());
   for (const [code, section] of sections) {
     const statuses = /\*\*Status:\*\* (.+?)[;.]/.exec(section)?.[1]?.split(', then ') ?? [];
     expect([code, known]).toEqual([code, expect.arrayContaining(statuses.length > 0 ? statuses : ['none'])]);
@@ -53,7 +53,7 @@ test('each code of a verdict or a status has a section: what happened, the statu
     expect(section).not.toMatch(/\{\w+\}/);
     expect([code, /\*\*Change:\*\* /.test(section)]).toEqual([
       code,
-      { ...verdicts, ...statusReasons }[code]?.advice !== undefined,
+      { ...verdicts, ...statusDetailCodes }[code]?.advice !== undefined,
     ]);
   }
 });

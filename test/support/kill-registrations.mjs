@@ -204,7 +204,7 @@ async function verify(client, acknowledged, until) {
       return [
         ...lost.map(([sink]) => `lost: ${sink}`),
         ...(doubled > 0 ? [`${doubled} subscriptions are there twice`] : []),
-        ...strays.map(({ sink, status, statusdetails }) => `${sink} is ${status} (${statusdetails.reason})`),
+        ...strays.map(({ sink, status, statusdetails }) => `${sink} is ${status} (${statusdetails.code})`),
       ];
     }
     await sleep(500);

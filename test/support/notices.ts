@@ -13,7 +13,7 @@ export interface NoticeWebhook {
   subscription: string;
   /** Every request, with repetitions. */
   received: NoticeEvent[];
-  /** The first arrivals of the events about a subscription, as `type reason`. */
+  /** The first arrivals of the events about a subscription, as `type code`. */
   about(subscription: string): string[];
   /** Resolves when there are this many events about a subscription, without repetitions. */
   until(subscription: string, count: number): Promise<string[]>;
@@ -49,7 +49,7 @@ export async function subscribeToNotices(
   const about = (subscription: string) => {
     const own = received.filter(({ subject }) => subject === subscription);
     const first = own.filter(({ id }, place) => own.findIndex((each) => each.id === id) === place);
-    return first.map(({ type, data }) => `${type} ${data.reason}`);
+    return first.map(({ type, data }) => `${type} ${data.code}`);
   };
   return {
     sink,

@@ -189,7 +189,7 @@ create table attempt (
   startedat timestamptz(3) not null default current_timestamp,
   finishedat timestamptz(3),
   verdict text,
-  cause text,
+  evidence text,
   tolerated text[],
   statuscode integer,
   responseheaders jsonb,
@@ -225,6 +225,8 @@ create table "grant" (
   id uuid not null,
   tenant text not null,
   state text not null,
+  -- Why it is over, as a code; and what the admin who revoked it wrote.
+  endcode text,
   endreason text,
   basis text not null,
   allowedorigin text,
@@ -250,6 +252,7 @@ create table "grant" (
   noteat timestamptz(3),
   constraint grant_pkey primary key (origin, sink),
   constraint grant_state_check check (state in ('live', 'ended', 'revoked')),
+  constraint grant_endcode_check check ((state = 'live') = (endcode is null)),
   constraint grant_basis_check check (basis in ('response', 'callback', 'agreement', 'policy')),
   constraint grant_allowedrate_check check (allowedrate = '*' or allowedrate ~ '^[1-9][0-9]{0,14}$')
 );
@@ -262,7 +265,7 @@ create index grant_over_idx on "grant" (tenant, state, id) where state <> 'live'
 -- What ends without a renewal, and what is on hold: few.
 create index grant_final_idx on "grant" (tenant, expiresat, id) where state = 'live' and renewat is null;
 create index grant_held_idx on "grant" (tenant, helduntil) where helduntil is not null;
-create index grant_gone_idx on "grant" (tenant, id) where state = 'ended' and endreason = 'target_gone';
+create index grant_gone_idx on "grant" (tenant, id) where state = 'ended' and endcode = 'target_gone';
 create index grant_basis_idx on "grant" (tenant, basis, id) where basis <> 'response';
 -- The first to be renewed of each tenant.
 create index grant_renewat_idx on "grant" (tenant, renewat) where state = 'live' and renewat is not null;
@@ -281,7 +284,7 @@ create table change (
   -- The thing that the change is about, as it is now; null where it is gone.
   resource jsonb,
   -- Why: the verdict of a handshake, or why a grant ended.
-  reason text,
+  cause text,
   -- Whose subscriptions it is about; null for a change of an origin or a block.
   subscribers text[],
   -- Of a block, which belongs to no origin. If it is one of every tenant, the tenant is '*'.
@@ -582,7 +585,7 @@ select known.*,
     when verdict is null then 'not_asked_yet'
     when verdict in ('name_not_found', 'address_not_allowed') then 'name_not_public'
     else verdict
-  end as statusreason
+  end as code
 from (
   select
     s.id,
@@ -597,7 +600,6 @@ from (
     a.responseheaders,
     a.callbackexpiresat is not null or h.state = 'waiting' as callbackoffered,
     g.state as grantstate,
-    g.endreason as grantendreason,
     g.basis,
     g.allowedrate,
     g.tolerated,
@@ -613,7 +615,7 @@ from (
       when d.denial in ('blocked', 'suspended') then d.denial
       when d.denial = 'revoked' then 'refused'
       when h.state in ('due', 'asking', 'waiting') then 'pending'
-      when g.state = 'ended' and g.endreason = 'target_gone' and (h.finishedat is null or h.finishedat <= g.endedat) then 'retired'
+      when g.state = 'ended' and g.endcode = 'target_gone' and (h.finishedat is null or h.finishedat <= g.endedat) then 'retired'
       when g.state = 'live' and (h.state = 'granted' or h.trigger = 'renewal' or h.state is null) then 'expired'
       when h.state in ('refused', 'unreachable', 'retired') then h.state
       else 'expired'
@@ -704,7 +706,7 @@ $$;
 -- `subscribers` says whose subscription each is about, where the caller knows it: a deleted one can't be looked up.
 -- Whoever is notified is told which registry it is, and up to where.
 create function append_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[],
-  reasons text[] default null, subscribers text[] default null, blocks uuid[] default null)
+  causes text[] default null, subscribers text[] default null, blocks uuid[] default null)
 returns void language plpgsql
 set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan as $$
@@ -737,11 +739,11 @@ begin
   from unnest(tenants, origins, kinds, sinks, subscriptions, subscribers, blocks)
     with ordinality as c (tenant, origin, kind, sink, subscription, subscriber, block, place);
   with appended as (
-    insert into change (tenant, origin, kind, sink, subscription, resource, reason, subscribers, block)
-    select c.tenant, c.origin, c.kind, c.sink, c.subscription, c.resource, c.reason,
+    insert into change (tenant, origin, kind, sink, subscription, resource, cause, subscribers, block)
+    select c.tenant, c.origin, c.kind, c.sink, c.subscription, c.resource, c.cause,
       case when c.concerned is not null then array(select jsonb_array_elements_text(c.concerned)) end, c.block
-    from unnest(tenants, origins, kinds, sinks, subscriptions, resources, reasons, concerned, blocks)
-      with ordinality as c (tenant, origin, kind, sink, subscription, resource, reason, concerned, block, place)
+    from unnest(tenants, origins, kinds, sinks, subscriptions, resources, causes, concerned, blocks)
+      with ordinality as c (tenant, origin, kind, sink, subscription, resource, cause, concerned, block, place)
     order by c.place
     returning position
   )

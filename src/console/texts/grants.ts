@@ -71,12 +71,13 @@ export const grantsTexts = {
     nl: 'De laatste verlenging kreeg geen geldige response. Assent blijft het vragen tot de grant verloopt.',
   },
   ended: { en: 'Ended', nl: 'Beëindigd' },
-  endReason: { en: 'Why it ended', nl: 'Reden van het einde' },
-  endReasons: {
+  why: { en: 'Why it ended', nl: 'Reden van het einde' },
+  endCodes: {
     renewal_refused: { en: 'the webhook refused the renewal', nl: 'de webhook weigerde de verlenging' },
     target_gone: { en: 'the webhook returned 410', nl: 'de webhook stuurde 410 terug' },
     no_subscription: { en: 'its last subscription was deleted', nl: 'het laatste abonnement is verwijderd' },
-    reopened: { en: 'an admin asked the webhook again', nl: 'een beheerder vroeg het de webhook opnieuw' },
+    reopened: { en: 'an admin asked the webhook again', nl: 'een beheerder vroeg de webhook opnieuw om toestemming' },
+    revoked: { en: 'an admin revoked it', nl: 'een beheerder heeft de grant ingetrokken' },
   } as Record<string, Text>,
   by: { en: 'by', nl: 'door' },
   hold: { en: 'Hold', nl: 'Pauze' },

@@ -10,7 +10,7 @@ export const subscriptionsTexts = {
   status: { en: 'Status', nl: 'Status' },
   origin: { en: 'Origin', nl: 'Afzender' },
   subscriber: { en: 'Subscriber', nl: 'Abonnee' },
-  reason: { en: 'Reason code', nl: 'Code van de reden' },
+  code: { en: 'Code', nl: 'Code' },
   why: { en: 'Why', nl: 'Waarom' },
   created: { en: 'Created', nl: 'Aangemaakt' },
   clear: { en: 'Clear', nl: 'Wissen' },
@@ -183,7 +183,7 @@ export const handshakePageTexts = {
     nl: 'Beheerders zien ook de statuscode, het adres en de duur.',
   },
   address: { en: 'Address', nl: 'Adres' },
-  cause: { en: 'Cause', nl: 'Oorzaak' },
+  evidence: { en: 'Evidence', nl: 'Aanwijzing' },
   timing: { en: 'Timing', nl: 'Duur' },
   stages: {
     lookupms: { en: 'DNS', nl: 'DNS' },

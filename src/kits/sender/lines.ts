@@ -24,7 +24,7 @@ export interface ChangeLine extends Checkpoint {
   /** The id of a block. */
   block?: string;
   /** A code. */
-  reason?: string;
+  cause?: string;
   resource?: State;
 }
 

@@ -52,14 +52,14 @@ export function createAsking({
     deadlineMs: config.handshake.deadlineMs,
     inFlight: places,
   });
-  const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, cause }, seconds) => {
+  const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, evidence }, seconds) => {
     const { id, tenant, origin, sinkHost, trigger, subscription } = claim;
     metrics.handshake({ verdict, trigger, seconds });
     counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1);
     follower.wake();
     const ms = Math.round(seconds * 1_000);
     log.info(
-      { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, trigger, verdict, state, cause, ms },
+      { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, trigger, verdict, state, evidence, ms },
       'handshake',
     );
   };

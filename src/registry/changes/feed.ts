@@ -116,7 +116,7 @@ export class Feed {
       const own =
         kind === 'subscription.moved'
           ? []
-          : (statuses[place] ?? []).map(({ id, status, reason }) => ({ id, status, reason }));
+          : (statuses[place] ?? []).map(({ id, status, code }) => ({ id, status, code }));
       return withStatuses(
         textWith({ ...change, resource: null }, writeCursor(secret, scope, { epoch, position })),
         own,
@@ -269,7 +269,7 @@ export class Reader {
 }
 
 function textWith(change: LoggedChange, cursor: string): TextOfChange {
-  const { position, at, kind, origin, sink, subscription, reason, block, resource } = change;
+  const { position, at, kind, origin, sink, subscription, cause, block, resource } = change;
   const members = {
     cursor,
     revision: String(position),
@@ -278,7 +278,7 @@ function textWith(change: LoggedChange, cursor: string): TextOfChange {
     ...(origin === '' ? {} : { origin }),
     ...(sink === '' ? {} : { sink }),
     ...(subscription === null ? {} : { subscription }),
-    ...(reason === null ? {} : { reason }),
+    ...(cause === null ? {} : { cause }),
     ...(block === null ? {} : { block }),
   };
   const json = JSON.stringify(members);

@@ -26,7 +26,7 @@ export interface LoggedChange {
   /** The state of the subject, as JSON; null if it no longer exists, or if nothing changed for senders. */
   resource: string | null;
   /** A code. */
-  reason: string | null;
+  cause: string | null;
   /** Whose subscriptions it is about; null for a change of the origin itself. */
   subscribers: string[] | null;
   /** The id of the block that the change is about. */
@@ -85,7 +85,7 @@ export async function readLog(
   const { values, sources } = sourcesOf(of);
   const rows = await query<LogRow>(
     `select f.epoch::text as epoch, f.horizon::text as horizon, c.position::text as position, c.tenant, c.origin, c.kind,
-       c.sink, c.subscription::text as subscription, c.resource, c.reason, c.subscribers, c.block::text as block, c.found,
+       c.sink, c.subscription::text as subscription, c.resource, c.cause, c.subscribers, c.block::text as block, c.found,
        greatest(f.horizon, (select max(position) from change))::text as end,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
        to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
@@ -93,7 +93,7 @@ export async function readLog(
        select *, count(*) over () as found from (
          select *, sum(bytes) over (order by position rows unbounded preceding) as upto from (
            select *, ${changeOverhead} + octet_length(sink) + coalesce(octet_length(resource), 0) as bytes from (
-             select position, at, tenant, origin, kind, sink, subscription, resource::text as resource, reason, subscribers, block
+             select position, at, tenant, origin, kind, sink, subscription, resource::text as resource, cause, subscribers, block
              from (${sources}) source order by position limit $2::int
            ) page
          ) sized
@@ -106,7 +106,7 @@ export async function readLog(
   if (first === undefined) throw new Error('The table feed_state has no row.');
   const changes = rows.flatMap(({ position, at, tenant, origin, kind, sink, subscription, resource, ...whom }) => {
     if (position === null) return [];
-    const { reason, subscribers, block } = whom;
+    const { cause, subscribers, block } = whom;
     return [
       {
         position: BigInt(position),
@@ -117,7 +117,7 @@ export async function readLog(
         sink,
         subscription,
         resource,
-        reason,
+        cause,
         subscribers,
         block,
       },
@@ -183,9 +183,9 @@ export async function* readStates(
     const statement =
       withStatuses && kind === 'subscription'
         ? `select (s.resource::jsonb || jsonb_strip_nulls(
-             jsonb_build_object('status', d.status, 'reason', d.statusreason, 'handshake', d.handshake)))::text as text
+             jsonb_build_object('status', d.status, 'code', d.code, 'handshake', d.handshake)))::text as text
            from subscription_state s cross join lateral (
-             select t.status, t.statusreason, t.handshake from subscription_status t where t.id = s.id offset 0) d
+             select t.status, t.code, t.handshake from subscription_status t where t.id = s.id offset 0) d
            where ${where}true`
         : `select resource::text as text from ${kind}_state where ${where}true`;
     for await (const states of stream(statement, values)) yield { kind, states };

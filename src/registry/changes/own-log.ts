@@ -29,14 +29,14 @@ export async function readOwnLog(
 ): Promise<{ bounds: LogBounds; end: bigint; position: bigint; changes: LoggedChange[] }> {
   const rows = await query<OwnRow>(
     `with searched as materialized (
-       select position, at, origin, kind, sink, subscription, reason, subscribers from change
+       select position, at, origin, kind, sink, subscription, cause, subscribers from change
        where tenant = $1 and position > $2::bigint ${origin === undefined ? '' : 'and origin = $5 '}
        order by position limit ${maxSearched}
      ), own as (
        select * from searched where $3 = any (subscribers) order by position limit $4::int
      )
      select f.epoch::text as epoch, f.horizon::text as horizon, own.position::text as position, own.origin, own.kind,
-       own.sink, own.subscription::text as subscription, own.reason,
+       own.sink, own.subscription::text as subscription, own.cause,
        to_char(own.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, known.end::text as end,
        (case
          when (select count(*) from own) = $4::int then (select max(position) from own)
@@ -50,13 +50,13 @@ export async function readOwnLog(
   );
   const [first] = rows;
   if (first === undefined) throw new Error('The table feed_state has no row.');
-  const changes = rows.flatMap(({ position, at, origin: of, kind, sink, subscription, reason }) =>
+  const changes = rows.flatMap(({ position, at, origin: of, kind, sink, subscription, cause }) =>
     position === null
       ? []
       : [
           {
             position: BigInt(position),
-            ...{ at, tenant, origin: of, kind, sink, subscription, reason },
+            ...{ at, tenant, origin: of, kind, sink, subscription, cause },
             resource: null,
             subscribers: [subscriber],
             block: null,
@@ -74,7 +74,7 @@ export async function readOwnLog(
 /** Where a subscription stands now. Senders that ask for it get all members; subscribers get the first three. */
 type PresentStatus = components['schemas']['PresentStatus'];
 
-type StatusRow = Pick<Required<PresentStatus>, 'id' | 'status' | 'reason' | 'subscriber' | 'origin' | 'sink'> & {
+type StatusRow = Pick<Required<PresentStatus>, 'id' | 'status' | 'code' | 'subscriber' | 'origin' | 'sink'> & {
   place: number;
   handshake: string | null;
   allowedrate: string | null;
@@ -112,12 +112,12 @@ export async function readStatuses(
          where a.sink = '' and s.origin = a.origin and ${isVisible}
          order by s.id limit ${maxListed}) p
      ), known as materialized (
-       select s.id, s.subscriber, s.origin, s.sink, d.status, d.statusreason as reason, d.handshake, d.allowedrate,
+       select s.id, s.subscriber, s.origin, s.sink, d.status, d.code, d.handshake, d.allowedrate,
          d.expiresat
        from (select distinct id from own) one join subscription s on s.id = one.id cross join lateral (
          select * from subscription_status t where t.id = one.id offset 0) d
      )
-     select own.place::int as place, known.id::text as id, known.status, known.reason, known.subscriber, known.origin,
+     select own.place::int as place, known.id::text as id, known.status, known.code, known.subscriber, known.origin,
        known.sink, known.handshake::text as handshake, known.allowedrate,
        to_char(known.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as grantexpiresat
      from own join known on known.id = own.id order by own.place, own.id`,

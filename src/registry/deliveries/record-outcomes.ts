@@ -165,7 +165,7 @@ async function holdOrEnd(
     }
   }
   const held = await hold(tx, actor, holds);
-  const endings = retired.map(({ tenant, origin, sink }) => ({ tenant, origin, sink, reason: 'target_gone' as const }));
+  const endings = retired.map(({ tenant, origin, sink }) => ({ tenant, origin, sink, code: 'target_gone' as const }));
   await endGrants(tx, actor, endings);
   return held;
 }

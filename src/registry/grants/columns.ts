@@ -17,6 +17,7 @@ export const grantMembers = storedMembers<Grant, GrantRow>()({
   tolerated: { column: 'tolerated', read: (codes: string[] | null) => codes ?? [], audited: false },
   recordedBy: { column: 'recordedby', audited: false },
   recordedByPerson: { column: 'recordedbyperson', read: trusted, audited: false },
+  endCode: { column: 'endcode' },
   endReason: { column: 'endreason' },
   allowedOrigin: { column: 'allowedorigin', audited: false },
   requestedRate: { column: 'requestedrate' },

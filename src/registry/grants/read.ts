@@ -220,7 +220,7 @@ export function grantsOver(table: Prisma.Sql, tenant: string, state: string): Pa
 export function goneGrants(table: Prisma.Sql, tenant: string): Part {
   return {
     key: [[Prisma.sql`${table}.tenant`, tenant]],
-    only: Prisma.sql`${table}.state = 'ended' and ${table}.endreason = 'target_gone'`,
+    only: Prisma.sql`${table}.state = 'ended' and ${table}.endcode = 'target_gone'`,
   };
 }
 

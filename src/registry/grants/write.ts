@@ -12,7 +12,7 @@ import {
   type Transaction,
 } from '../storage/database.js';
 import type { Basis } from '../../consent/decision.js';
-import { keyOfPair, type EndReason, type Grant, type Pair } from '../../consent/grant.js';
+import { keyOfPair, type EndCode, type Grant, type Pair } from '../../consent/grant.js';
 import { changedGrant, grantMembers } from './columns.js';
 
 // The transitions of a grant. Each is one conditional statement for any number of pairs, with the audit entry and the
@@ -77,7 +77,7 @@ export async function putGrants(
     ) c
     order by origin collate "C", sink collate "C"
     on conflict (origin, sink) do update set
-      state = 'live', endreason = null, endedat = null, endedby = null, endedbyperson = null,
+      state = 'live', endcode = null, endreason = null, endedat = null, endedby = null, endedbyperson = null,
       allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate,
       requestedrate = excluded.requestedrate, tolerated = excluded.tolerated, handshake = excluded.handshake,
       recordedby = excluded.recordedby, recordedbyperson = excluded.recordedbyperson, grantedat = excluded.grantedat, version = present.version + 1,
@@ -183,7 +183,7 @@ export async function lockPairs(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenan
 
 /** A pair whose grant ends. A grant newer than `grantedBefore` stays live: it is based on a later consent. */
 export interface Ending extends Pair {
-  reason: EndReason;
+  code: EndCode;
   grantedBefore?: Date;
 }
 
@@ -197,19 +197,19 @@ export async function endGrants(
   endings: readonly Ending[],
 ): Promise<void> {
   if (endings.length === 0) return;
-  const records = endings.map(({ origin, sink, tenant, reason, grantedBefore }) => {
-    return { origin, sink, tenant, endreason: reason, grantedat: grantedBefore };
+  const records = endings.map(({ origin, sink, tenant, code, grantedBefore }) => {
+    return { origin, sink, tenant, endcode: code, grantedat: grantedBefore };
   });
   const rows = await tx.sql.$queryRaw<ChangedRow[]>`
     with ending as materialized (
-      select g.origin, g.sink, e.endreason, to_jsonb(g) as before
+      select g.origin, g.sink, e.endcode, to_jsonb(g) as before
       from ${recordset('grant', records)} e
       join "grant" g on g.origin = e.origin and g.sink = e.sink and g.tenant = e.tenant
-      where g.state = 'live' and (g.basis <> 'agreement' or e.endreason = 'target_gone')
+      where g.state = 'live' and (g.basis <> 'agreement' or e.endcode = 'target_gone')
         and (e.grantedat is null or g.grantedat <= e.grantedat)
       order by g.origin collate "C", g.sink collate "C" for update of g
     )
-    update "grant" g set state = 'ended', endreason = e.endreason, endedat = now(), endedby = ${actor.name},
+    update "grant" g set state = 'ended', endcode = e.endcode, endreason = null, endedat = now(), endedby = ${actor.name},
       endedbyperson = ${storedPerson(actor)}::jsonb,
       renewat = null, version = g.version + 1
     from ending e where g.origin = e.origin and g.sink = e.sink
@@ -225,7 +225,7 @@ export async function revokeGrant(tx: Transaction, actor: Actor, pair: Pair, rea
       where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state <> 'revoked'
       for update
     )
-    update "grant" g set state = 'revoked', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
+    update "grant" g set state = 'revoked', endcode = 'revoked', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
       endedbyperson = ${storedPerson(actor)}::jsonb,
       renewat = null, version = g.version + 1
     from present p where g.origin = p.origin and g.sink = p.sink
@@ -241,7 +241,7 @@ export async function reopenGrant(tx: Transaction, actor: Actor, pair: Pair): Pr
       where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'revoked'
       for update
     )
-    update "grant" g set state = 'ended', endreason = 'reopened', endedat = now(), endedby = ${actor.name},
+    update "grant" g set state = 'ended', endcode = 'reopened', endreason = null, endedat = now(), endedby = ${actor.name},
       endedbyperson = ${storedPerson(actor)}::jsonb,
       version = g.version + 1
     from present p where g.origin = p.origin and g.sink = p.sink
@@ -293,22 +293,18 @@ function record(
   actor: Omit<Actor, 'tenant'>,
   rows: ReadonlyArray<GrantRow & { before?: GrantRow }>,
   kind: 'grant.ended' | 'grant.revoked' | 'grant.released',
-  reason?: string,
+  cause?: 'origin_removed',
 ): void {
   for (const row of rows) {
-    const { id, tenant, origin, sink, endreason, endedat, before } = row;
+    const { id, tenant, origin, sink, endcode, endreason, endedat, before } = row;
+    const because = cause ?? (kind === 'grant.ended' ? (endcode ?? undefined) : undefined);
+    const reason = kind === 'grant.revoked' ? (endreason ?? undefined) : undefined;
     const now = kind === 'grant.released' ? null : endedat;
     // A removed grant has no `before`: the row is what it was.
     const changed = before === undefined ? changedGrant(row, undefined, null) : changedGrant(before, row, now);
-    const detail = { origin, sink, reason: reason ?? (kind === 'grant.released' ? undefined : endreason), changed };
+    const detail = { origin, sink, cause: because, reason, changed };
     tx.audit({ ...actor, tenant }, kind, `grant:${id}`, detail);
-    tx.change({
-      kind,
-      tenant,
-      origin,
-      sink,
-      reason: reason ?? (kind === 'grant.ended' ? (endreason ?? undefined) : undefined),
-    });
+    tx.change({ kind, tenant, origin, sink, cause: because });
   }
 }
 

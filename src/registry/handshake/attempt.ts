@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { BegunAttempt, HeaderLine, Question } from '../../consent/handshake.js';
-import { causeOf, protectionHeaders, type FinalReply, type Judgement } from '../../consent/judgement.js';
+import { evidenceOf, protectionHeaders, type FinalReply, type Judgement } from '../../consent/judgement.js';
 
 /** What an attempt sends, and what is recorded of it. Only a hash of the callback key is kept. */
 interface PreparedAttempt {
@@ -44,7 +44,7 @@ export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgemen
   return {
     number: attempt.number,
     verdict: judgement.verdict,
-    cause: causeOf(judgement) ?? null,
+    evidence: evidenceOf(judgement) ?? null,
     tolerated: judgement.kind === 'granted' ? judgement.tolerated : [],
     statuscode: reply.kind === 'answered' ? reply.status : null,
     responseheaders: reply.kind === 'answered' ? withoutKey(offeredKey(attempt), told).map((line) => clip(line)) : null,

@@ -3,11 +3,11 @@ import type { Origin } from '../../consent/origin.js';
 import { parseRate, type Rate } from '../../consent/rate.js';
 import { handshakeTexts } from '../../base/texts/handshakes.js';
 import { judgeOrigin, mistakesOfRate, type Mistake } from '../../consent/judgement.js';
-import type { RejectionReason } from '../../consent/handshake.js';
+import type { RejectionCode } from '../../consent/handshake.js';
 
 /** Why a call grants nothing, and the error that its caller gets. */
 export interface Rejection {
-  reason: RejectionReason;
+  code: RejectionCode;
   error: RegistryError;
 }
 
@@ -31,15 +31,15 @@ export function readConsent(
   { closed, offeredRate: offered }: Offer,
   origin: Pick<Origin, 'name' | 'judgement' | 'defaultRate'>,
 ): CallbackConsent | Rejection {
-  if (closed !== undefined) return { reason: closed, error: callbackUnknown() };
+  if (closed !== undefined) return { code: closed, error: callbackUnknown() };
   const { allowedOrigin, allowedRate: text } = request;
   const rate = text === undefined ? undefined : parseRate(text);
-  if (text !== undefined && rate === undefined) return { reason: 'rate_malformed', error: rateMalformed() };
+  if (text !== undefined && rate === undefined) return { code: 'rate_malformed', error: rateMalformed() };
   const ours =
     allowedOrigin === undefined
       ? { allowedOrigin, tolerated: [] }
       : judgeOrigin({ origin: origin.name, judgement: origin.judgement }, [allowedOrigin]);
-  if (typeof ours === 'string') return { reason: ours, error: otherOrigin(ours, origin.name) };
+  if (typeof ours === 'string') return { code: ours, error: otherOrigin(ours, origin.name) };
 
   const tolerated: Mistake[] =
     text !== undefined && rate !== undefined

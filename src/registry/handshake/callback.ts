@@ -1,6 +1,6 @@
 import { blockedError, findBlocks, findUnseenNetwork, type BlockTarget } from '../blocks/find-blocks.js';
 import { endGrants, putGrant } from '../grants/write.js';
-import type { RejectedCallback, RejectionReason } from '../../consent/handshake.js';
+import type { RejectedCallback, RejectionCode } from '../../consent/handshake.js';
 import { storedRate, type Rate } from '../../consent/rate.js';
 import { findOrigin } from '../origins/store.js';
 import {
@@ -96,9 +96,9 @@ export class Callbacks {
       const { id, tenant, origin, sink, createdat: grantedBefore } = called;
       tx.audit(actor, 'handshake.refused', targetOf(called), { handshake: id, verdict: 'refused_by_owner' });
       const subscription = called.subscription ?? undefined;
-      tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription, reason: 'refused_by_owner' });
+      tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription, cause: 'refused_by_owner' });
       if (called.trigger === 'renewal') {
-        await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'renewal_refused', grantedBefore }]);
+        await endGrants(tx, actor, [{ tenant, origin, sink, code: 'renewal_refused', grantedBefore }]);
       }
       const grantedUntil = (await liveGrant(sql, called))?.expiresAt;
       return { kind: 'refused', origin, sink, isFirst: true, grantedUntil };
@@ -133,14 +133,14 @@ export class Callbacks {
     const origin = await findOrigin(sql, tenant, called.origin);
     const consent = readConsent(request, { closed: whyClosed(called), offeredRate: offeredRate(called) }, origin);
     if ('error' in consent) {
-      await keepRejected(tx, actor, called, request, consent.reason);
+      await keepRejected(tx, actor, called, request, consent.code);
       return (await refusalBefore(sql, called)) ?? consent;
     }
     const [known] = await findBlocks(sql, [await blockTargetOf(sql, called)]);
     const block = known ?? (await findUnseenNetwork(sql, called));
     if (block !== undefined && called.state !== 'granted') {
       await keepRejected(tx, actor, called, request, 'blocked');
-      return { reason: 'blocked', error: blockedError(block) };
+      return { code: 'blocked', error: blockedError(block) };
     }
     const granted = await sql.$executeRaw`
       update handshake set state = 'granted', verdict = 'callback_granted', finishedat = now(),
@@ -207,11 +207,11 @@ async function keepRejected(
   actor: Actor,
   called: OfferedHandshake,
   sent: { key: string; allowedOrigin: string | undefined; allowedRate: string | undefined },
-  reason: RejectionReason,
+  code: RejectionCode,
 ): Promise<void> {
   const rejected: RejectedCallback = {
     at: (await databaseTime(sql)).toISOString(),
-    reason,
+    code,
     ...shown('allowedorigin', sent.allowedOrigin, sent.key),
     ...shown('allowedrate', sent.allowedRate, sent.key),
     count: ((called.rejectedcallback as RejectedCallback | null)?.count ?? 0) + 1,
@@ -220,7 +220,7 @@ async function keepRejected(
     update handshake set rejectedcallback = ${JSON.stringify(rejected)}::jsonb where id = ${called.id}::uuid`;
   if (rejected.count > maxAudited) return;
   const { allowedorigin, allowedrate } = rejected;
-  const detail = { handshake: called.id, reason, allowedorigin, allowedrate };
+  const detail = { handshake: called.id, code, allowedorigin, allowedrate };
   audit(actor, 'handshake.callback_rejected', targetOf(called), detail);
 }
 

@@ -52,13 +52,13 @@ function withinHost(sink: string, location: string | undefined): string | undefi
 /** What arrived, why it did not count, and what to send instead. */
 export function presentRejected(
   origin: string,
-  { at, reason, allowedorigin = '', allowedrate = '', count }: RejectedCallback,
+  { at, code, allowedorigin = '', allowedrate = '', count }: RejectedCallback,
   language: Language,
 ): components['schemas']['RejectedCallback'] {
-  const { message, advice } = rejectedCallbackTexts[reason]({
+  const { message, advice } = rejectedCallbackTexts[code]({
     origin: quoted(origin),
     allowedOrigin: quoted(allowedorigin),
     allowedRate: quoted(allowedrate),
   });
-  return { at, reason, message: message[language], advice: advice[language], count };
+  return { at, code, message: message[language], advice: advice[language], count };
 }

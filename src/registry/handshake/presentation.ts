@@ -59,7 +59,7 @@ export function nextOf(
 
 function presentAttempt(handshake: Handshake, attempt: Attempt, reader: Reader): Presented['attempts'][number] {
   const { isAdmin, language } = reader;
-  const { responseHeaders, verdict, cause } = attempt;
+  const { responseHeaders, verdict, evidence } = attempt;
   const visible = responseHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
   return {
     number: attempt.number,
@@ -71,7 +71,7 @@ function presentAttempt(handshake: Handshake, attempt: Attempt, reader: Reader):
     ...(isAdmin && attempt.address !== undefined ? { address: attempt.address } : {}),
     ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),
     ...(verdict === undefined ? {} : sentences(verdict, handshake, attempt, offersCallback(attempt), reader)),
-    ...(isAdmin && cause !== undefined ? { cause } : {}),
+    ...(isAdmin && evidence !== undefined ? { evidence } : {}),
     ...(attempt.tolerated.length === 0 ? {} : { tolerated: presentMistakes(attempt.tolerated, language) }),
   };
 }

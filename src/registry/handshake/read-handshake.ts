@@ -152,7 +152,7 @@ function attemptOf(row: AttemptRow, claimMs: number, now: number): Attempt {
     address: row.address ?? undefined,
     timing: (row.timing ?? undefined) as Record<string, number> | undefined,
     verdict: isInterrupted ? 'interrupted' : ((row.verdict ?? undefined) as Verdict | undefined),
-    cause: row.cause ?? undefined,
+    evidence: row.evidence ?? undefined,
     tolerated: row.tolerated ?? [],
   };
 }

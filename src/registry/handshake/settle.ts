@@ -18,7 +18,14 @@ import { supersedeFailures } from './close.js';
 import { recordCooldowns } from './cooldown.js';
 import { openLanes } from './lane.js';
 import { isOpenState, type Begun, type Settled } from '../../consent/handshake.js';
-import { causeOf, cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from '../../consent/judgement.js';
+import {
+  evidenceOf,
+  cooldownAfter,
+  isSilent,
+  judge,
+  silentVerdicts,
+  type FinalReply,
+} from '../../consent/judgement.js';
 import { givenBy, isClearRefusal, nextMove, type JudgedAttempt, type Move, type RetrySettings } from './next-move.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
@@ -95,8 +102,8 @@ export function createSettle({ database, ...retries }: SettleSettings): { settle
       tx.audit(service(claim.tenant), `handshake.${state}`, target, { handshake: claim.id, verdict });
       if (state === 'granted') continue;
       const { tenant, origin, sink, subscription } = claim;
-      const reason = publicVerdict(verdict);
-      tx.change({ kind: `handshake.${state}`, tenant, origin, sink, subscription, reason });
+      const cause = publicVerdict(verdict);
+      tx.change({ kind: `handshake.${state}`, tenant, origin, sink, subscription, cause });
     }
     await settleRenewals(tx, moved, ends);
     const again = moved.filter(({ claim }) => claim.subscription !== undefined && claim.trigger !== 'registration');
@@ -109,7 +116,12 @@ export function createSettle({ database, ...retries }: SettleSettings): { settle
     return judged.map(({ claim, judgement }) => {
       const end = ends.get(claim.id);
       const isDueNow = end?.state === 'due' && end.afterMs === 0 && judgement.verdict !== 'aborted';
-      return { verdict: end?.verdict ?? judgement.verdict, state: end?.state, isDueNow, cause: causeOf(judgement) };
+      return {
+        verdict: end?.verdict ?? judgement.verdict,
+        state: end?.state,
+        isDueNow,
+        evidence: evidenceOf(judgement),
+      };
     });
   }
 
@@ -312,10 +324,10 @@ async function settleRenewals(
 ): Promise<void> {
   const renewals = moved.filter(({ claim }) => claim.trigger === 'renewal');
   const endings = renewals.flatMap(({ claim, judgement }) => {
-    const reason =
+    const code =
       judgement.kind === 'retired' ? 'target_gone' : isClearRefusal(judgement) ? 'renewal_refused' : undefined;
     const { tenant, origin, sink, createdAt } = claim;
-    return reason === undefined ? [] : [{ tenant, origin, sink, reason, grantedBefore: createdAt } as const];
+    return code === undefined ? [] : [{ tenant, origin, sink, code, grantedBefore: createdAt } as const];
   });
   await endGrants(tx, { name: 'assent' }, endings);
   const unanswered = renewals.map(({ claim }) => claim).filter(({ id }) => ends.get(id)?.state === 'unreachable');

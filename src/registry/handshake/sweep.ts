@@ -37,7 +37,7 @@ export function recordRefusals(tx: Transaction, rows: readonly HandshakeRow[]): 
   for (const { id, tenant, origin, sink, subscription, verdict } of rows) {
     const target = subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
     tx.audit(service(tenant), 'handshake.refused', target, { handshake: id, verdict });
-    const reason = verdict === null ? undefined : publicVerdict(verdict as Verdict);
-    tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription: subscription ?? undefined, reason });
+    const cause = verdict === null ? undefined : publicVerdict(verdict as Verdict);
+    tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription: subscription ?? undefined, cause });
   }
 }

@@ -141,7 +141,7 @@ interface Change {
   /** Whose subscription it is. If absent, that of its row, or all subscribers of the pair. */
   subscriber?: string;
   /** A code: why a grant ended, or the public verdict of a handshake. */
-  reason?: string | undefined;
+  cause?: string | undefined;
 }
 
 /**
@@ -253,7 +253,7 @@ async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void
   await sql.$queryRaw`select append_changes(
     ${list(({ tenant }) => tenant)}::text[], ${list(({ origin }) => origin)}::text[], ${list(({ kind }) => kind)}::text[],
     ${list(({ sink }) => sink)}::text[], ${list(({ subscription }) => subscription)}::uuid[],
-    ${list(({ reason }) => reason)}::text[], ${list(({ subscriber }) => subscriber)}::text[],
+    ${list(({ cause }) => cause)}::text[], ${list(({ subscriber }) => subscriber)}::text[],
     ${list(({ block }) => block)}::uuid[])::text`;
 }
 

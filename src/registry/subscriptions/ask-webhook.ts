@@ -124,6 +124,6 @@ export async function releasePairs(
   await endGrants(
     tx,
     actor,
-    free.map((pair) => ({ ...pair, reason: 'no_subscription' })),
+    free.map((pair) => ({ ...pair, code: 'no_subscription' })),
   );
 }

@@ -1,6 +1,6 @@
 import type { Principal } from '../../base/contract/principal.js';
 import type { HandshakeTrigger } from '../../consent/handshake.js';
-import { type Status, type StatusReason, statusReasons } from '../../consent/status.js';
+import { type Status, type StatusDetailCode, statusDetailCodes } from '../../consent/status.js';
 import { goneGrants, grantsOver } from '../grants/read.js';
 import { answeredHandshakes, latestFailures } from '../handshake/find-handshakes.js';
 import type { Sql } from '../storage/database.js';
@@ -63,15 +63,15 @@ export async function findAttention(sql: Sql, principal: Principal): Promise<Sub
 }
 
 /** A subscription that reached the end that its subscriber chose has expired as well, and needs nothing. */
-const isMeant = (status: Status, reason: StatusReason): boolean =>
-  status === 'expired' ? reason === 'expired' : status === 'pending' ? statusReasons[reason].wantsAttention : true;
+const isMeant = (status: Status, code: StatusDetailCode): boolean =>
+  status === 'expired' ? code === 'expired' : status === 'pending' ? statusDetailCodes[code].wantsAttention : true;
 
 async function ofEach(sql: Sql, ids: readonly string[], isAtLeast: boolean): Promise<SubscriptionAttention[]> {
-  const rows = await sql.$queryRaw<Array<{ id: string; status: Status; statusreason: StatusReason }>>`
-    select d.id::text, d.status, d.statusreason from unnest(${ids}::uuid[]) with ordinality k (id, place)
+  const rows = await sql.$queryRaw<Array<{ id: string; status: Status; code: StatusDetailCode }>>`
+    select d.id::text, d.status, d.code from unnest(${ids}::uuid[]) with ordinality k (id, place)
     cross join lateral (select * from subscription_status d where d.id = k.id offset 0) d order by k.place`;
   return attended.map((group) => {
-    const found = rows.filter(({ status, statusreason }) => status === group && isMeant(status, statusreason));
+    const found = rows.filter(({ status, code }) => status === group && isMeant(status, code));
     return { group, count: found.length, isAtLeast, ids: found.slice(0, summary.shown).map(({ id }) => id) };
   });
 }
@@ -82,12 +82,12 @@ const hasNoGrant = Prisma.sql`not coalesce((
 
 function needsAttention(group: Attended): Prisma.Sql {
   const isInGroup = hasStatus(group, undefined) as Prisma.Sql;
-  // What has not ended has the reason `expired`, which costs the view three times as much as the status.
+  // What has not ended has the code `expired`, which costs the view three times as much as the status.
   if (group === 'expired') return Prisma.sql`t.endedat is null and coalesce(t.endsat > now(), true) and ${isInGroup}`;
   if (group !== 'pending') return isInGroup;
-  const reasons = Object.entries(statusReasons).flatMap(([reason, row]) => (row.wantsAttention ? [reason] : []));
+  const codes = Object.entries(statusDetailCodes).flatMap(([code, row]) => (row.wantsAttention ? [code] : []));
   return Prisma.sql`${isInGroup} and (
-    select d.statusreason = any (${reasons}) from subscription_status d where d.id = t.id offset 0)`;
+    select d.code = any (${codes}) from subscription_status d where d.id = t.id offset 0)`;
 }
 
 /** Those that may have the status, by an index, the newest first. */

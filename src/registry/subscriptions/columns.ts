@@ -2,7 +2,7 @@ import type { Person } from '../../base/contract/principal.js';
 import type { BlockKind } from '../blocks/block.js';
 import type { Grant } from '../../consent/grant.js';
 import type { HandshakeTrigger, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
-import type { Status, StatusReason } from '../../consent/status.js';
+import type { Status, StatusDetailCode } from '../../consent/status.js';
 import type { Verdict } from '../../consent/verdicts.js';
 import type { Filter } from '../../matching/filters/filter.js';
 import type { CallbackPolicy, Profile } from '../../consent/origin.js';
@@ -60,7 +60,7 @@ export type SuspendedBy = 'subscriber' | 'admin';
 /** The source of the status: the grant of the pair and the latest handshake. */
 export interface SubscriptionStatus {
   status: Status;
-  reason: StatusReason;
+  code: StatusDetailCode;
   handshake:
     | {
         id: string;

@@ -12,7 +12,7 @@ import {
   type HeaderLine,
   type RejectedCallback,
 } from '../../consent/handshake.js';
-import { statusReasons, type Status, type StatusReason } from '../../consent/status.js';
+import { statusDetailCodes, type Status, type StatusDetailCode } from '../../consent/status.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 import type { FoundPage } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
@@ -50,7 +50,7 @@ export interface SubscriptionQuery extends PairQuery {
   subject?: string | undefined;
   status?: Status | undefined;
   /** Of `statusdetails`. */
-  reason?: StatusReason | undefined;
+  code?: StatusDetailCode | undefined;
   createdsince?: Date | undefined;
   createduntil?: Date | undefined;
   expiressince?: Date | undefined;
@@ -97,7 +97,7 @@ export function createSubscriptionReader({ sql }: Database, now: () => number): 
 function searchFor(principal: Principal, query: SubscriptionQuery, now: Date): SearchPlan {
   const { tenant } = principal;
   const { expiressince, expiresuntil, sort } = query;
-  const { source, type, subject, sink, host, sinkcontains, origin, status, reason, createdsince, createduntil } = query;
+  const { source, type, subject, sink, host, sinkcontains, origin, status, code, createdsince, createduntil } = query;
   const isAdmin = principal.scopes.has('assent:admin');
   const subscriber = isAdmin ? query.subscriber : principal.subscriber;
   const ofTenant: SearchKey[number] = [Prisma.sql`t.tenant`, tenant];
@@ -113,10 +113,10 @@ function searchFor(principal: Principal, query: SubscriptionQuery, now: Date): S
       few: firstOf(Prisma.sql`select s.id from subscription s`, { key: [[Prisma.sql`s.origin`, name]] }),
       isUsuallyMany: true,
     })),
-    status === 'suspended' || reason === 'suspended'
+    status === 'suspended' || code === 'suspended'
       ? { key: [ofTenant], only: Prisma.sql`t.suspendedat is not null` }
       : undefined,
-    candidatesOf(tenant, status, reason),
+    candidatesOf(tenant, status, code),
   ];
   const ofCaller: Part = {
     key: [ofTenant, ...(given(subscriber, (name): SearchKey => [[Prisma.sql`t.subscriber`, name]]) ?? [])],
@@ -150,9 +150,9 @@ function searchFor(principal: Principal, query: SubscriptionQuery, now: Date): S
       createdWithin(createdsince, createduntil),
       given(expiressince, (at) => Prisma.sql`t.endsat >= ${at.toISOString()}::timestamptz`),
       given(expiresuntil, (at) => Prisma.sql`t.endsat < ${at.toISOString()}::timestamptz`),
-      hasStatus(status, reason),
+      hasStatus(status, code),
     ]),
-    isCostly: status !== undefined || reason !== undefined,
+    isCostly: status !== undefined || code !== undefined,
   };
 }
 
@@ -180,14 +180,14 @@ export function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql
  * The view decides. Before it, this tests what the status implies for the subscription and its grant, because the view
  * looks up the handshakes as well. `offset 0` keeps the planner to one look-up for each row.
  */
-export function hasStatus(status: Status | undefined, reason: StatusReason | undefined): Prisma.Sql | undefined {
-  if (status === undefined && reason === undefined) return undefined;
-  const implied = status ?? (reason === undefined ? undefined : statusReasons[reason].status);
-  const isOther = reason !== undefined && ![undefined, implied].includes(statusReasons[reason].status);
+export function hasStatus(status: Status | undefined, code: StatusDetailCode | undefined): Prisma.Sql | undefined {
+  if (status === undefined && code === undefined) return undefined;
+  const implied = status ?? (code === undefined ? undefined : statusDetailCodes[code].status);
+  const isOther = code !== undefined && ![undefined, implied].includes(statusDetailCodes[code].status);
   if (implied === 'blocked' || isOther) {
     return Prisma.sql`(t.endedat is null and coalesce(t.endsat > now(), true)
       and (${isBlockedPair(Prisma.sql`t`)} or ${isBlockedSubscriber(Prisma.sql`t`)})
-      and ${!isOther && [undefined, 'blocked'].includes(reason)})`;
+      and ${!isOther && [undefined, 'blocked'].includes(code)})`;
   }
   const hasGrant = Prisma.sql`coalesce((
     select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = t.origin and g.sink = t.sink), false)`;
@@ -199,16 +199,16 @@ export function hasStatus(status: Status | undefined, reason: StatusReason | und
         : Prisma.sql`t.suspendedat is null and ${implied === 'active'} = ${hasGrant}`,
     Prisma.sql`(select ${allOf([
       given(status, (value) => Prisma.sql`d.status = ${value}`),
-      given(reason, (value) => Prisma.sql`d.statusreason = ${value}`),
+      given(code, (value) => Prisma.sql`d.code = ${value}`),
     ])} from subscription_status d where d.id = t.id offset 0)`,
   ]);
 }
 
 /**
- * The subscriptions that may have this status or reason, by an open or failed handshake, or a grant that is over.
+ * The subscriptions that may have this status or code, by an open or failed handshake, or a grant that is over.
  * Undefined if no index leads to them: `active` is the usual status, and `expired` is what remains.
  */
-function candidatesOf(tenant: string, status: Status | undefined, reason: StatusReason | undefined): Way | undefined {
+function candidatesOf(tenant: string, status: Status | undefined, code: StatusDetailCode | undefined): Way | undefined {
   const t = Prisma.sql`t`;
   const handshakes = (part: Part) => firstOf(Prisma.sql`select ${ofHandshake} from handshake t`, part);
   const grants = (part: Part) => firstOf(Prisma.sql`select ${ofGrant} from "grant" t`, part);
@@ -218,15 +218,15 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: Status
   const open = () => openStates.map(inState);
 
   let queries: Prisma.Sql[] | undefined;
-  if (reason !== undefined) {
-    const { basis, status: only } = statusReasons[reason];
+  if (code !== undefined) {
+    const { basis, status: only } = statusDetailCodes[code];
     if (basis !== undefined) queries = basis === 'response' ? undefined : [grants(grantsOnBasis(t, tenant, basis))];
-    else if (reason === 'revoked') queries = [over('revoked')];
+    else if (code === 'revoked') queries = [over('revoked')];
     else if (only === 'pending') queries = open();
     // A 410 to a handshake, or to a delivery.
-    else if (reason === 'gone') queries = [withVerdict(reason), over('ended')];
-    else if (reason === 'name_not_public') queries = [reason, 'name_not_found', 'address_not_allowed'].map(withVerdict);
-    else if (only === undefined) queries = [withVerdict(reason)];
+    else if (code === 'gone') queries = [withVerdict(code), over('ended')];
+    else if (code === 'name_not_public') queries = [code, 'name_not_found', 'address_not_allowed'].map(withVerdict);
+    else if (only === undefined) queries = [withVerdict(code)];
   } else if (status === 'blocked') return { few: blockedIn(tenant) };
   else if (status === 'pending') queries = open();
   else if (status === 'unreachable') queries = [inState(status)];
@@ -309,7 +309,7 @@ type Row = SubscriptionRow & {
   profile: Profile;
   overlaps: boolean | null;
   status: Status;
-  statusreason: StatusReason;
+  code: StatusDetailCode;
   isended: boolean;
   handshake: string | null;
   handshakestate: HandshakeState;
@@ -374,7 +374,7 @@ function credentialOf({ credentialinfo, previousinfo, previousuntil, overlaps }:
 function statusOf(row: Row): SubscriptionStatus {
   return {
     status: row.status,
-    reason: row.statusreason,
+    code: row.code,
     handshake:
       row.handshake === null
         ? undefined

@@ -62,7 +62,7 @@ export async function recordEnds(tx: Transaction, maxRows: number): Promise<numb
   await releasePairs(tx, { name: 'assent' }, pairs);
   for (const { id, tenant, subscriber, origin, sink, endsat } of rows) {
     tx.audit(service(tenant), 'subscription.expired', `subscription:${id}`, { origin, sink, expiresat: endsat });
-    tx.change({ kind: 'subscription.expired', tenant, origin, sink, subscription: id, subscriber, reason: 'ended' });
+    tx.change({ kind: 'subscription.expired', tenant, origin, sink, subscription: id, subscriber, cause: 'ended' });
   }
   return rows.length;
 }

@@ -8,7 +8,7 @@ import { lintSubscription } from '../../events/check-event.js';
 import { presentBreach } from '../../events/rule.js';
 import { presentHandshake } from '../handshake/presentation.js';
 import { createHandshakeReader } from '../handshake/read-handshake.js';
-import { isStatusReason, statusReasons } from '../../consent/status.js';
+import { isStatusDetailCode, statusDetailCodes } from '../../consent/status.js';
 import { isVerdict, verdicts } from '../../consent/verdicts.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
@@ -97,15 +97,15 @@ function subscriptionRoutes(
 
   return {
     listSubscriptions: async ({ query, principal, address, language }) => {
-      const { cursor, limit = 50, host, origin, reason, ...where } = query;
+      const { cursor, limit = 50, host, origin, code, ...where } = query;
       const { createdsince, createduntil, expiressince, expiresuntil, sort } = query;
-      if (reason !== undefined && !isStatusReason(reason))
-        throw unknownCode('query/reason', Object.keys(statusReasons).sort());
+      if (code !== undefined && !isStatusDetailCode(code))
+        throw unknownCode('query/code', Object.keys(statusDetailCodes).sort());
       const page = await reader.list(principal, {
         ...where,
         host: host?.toLowerCase(),
         origin: origin?.toLowerCase(),
-        reason,
+        code,
         createdsince: createdsince === undefined ? undefined : timeOf(createdsince),
         createduntil: createduntil === undefined ? undefined : timeOf(createduntil),
         expiressince: expiressince === undefined ? undefined : timeOf(expiressince),

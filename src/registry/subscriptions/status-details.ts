@@ -4,7 +4,7 @@ import { blockTexts } from '../../base/texts/blocks.js';
 import { statusNextTexts, statusTexts, untilAsked } from '../../base/texts/status.js';
 import type { Language, Text } from '../../base/texts/text.js';
 import { withValues } from '../../base/texts/verdicts.js';
-import { statusReasons } from '../../consent/status.js';
+import { statusDetailCodes } from '../../consent/status.js';
 import { presentMistakes, verdicts } from '../../consent/verdicts.js';
 import { explain, observed, presentRejected } from '../handshake/explain.js';
 import { nextOf } from '../handshake/presentation.js';
@@ -14,28 +14,28 @@ type StatusDetails = components['schemas']['StatusDetails'];
 
 /** `registry` is the public URL, for help. Why a subscription has its status: a stable code, a message, who can fix it, and what happens next and when. */
 export function statusDetails(subscription: Subscription, language: Language, registry: string): StatusDetails {
-  const { origin, reason, handshake } = subscription;
-  const { title, advice, fixedBy, wantsAttention } = statusReasons[reason];
+  const { origin, code, handshake } = subscription;
+  const { title, advice, fixedBy, wantsAttention } = statusDetailCodes[code];
   const rejected = handshake?.state === 'granted' ? undefined : handshake?.rejectedCallback;
   return {
     ...(handshake && { handshake: handshake.id }),
     ...(rejected && { rejectedcallback: presentRejected(origin, rejected, language) }),
-    reason,
+    code,
     message: title[language],
     // What a grant stands on is no fault, even if the webhook could do better.
     ...(advice && subscription.status !== 'active' && { advice: withValues(advice, subscription)[language] }),
     fixedby: fixedBy,
     attention: wantsAttention,
-    help: helpWithVerdict(registry, reason),
+    help: helpWithVerdict(registry, code),
     ...detailsOf(subscription, language),
   };
 }
 
-/** What the status and the handshake add to the row of the reason. */
+/** What the status and the handshake add to the row of the code. */
 function detailsOf(subscription: Subscription, language: Language): Partial<StatusDetails> {
   const say = (text: Text) => text[language];
-  const { status, reason, handshake, suspension, block } = subscription;
-  if (reason === 'ended') return { next: say(statusNextTexts.untilExtended) };
+  const { status, code, handshake, suspension, block } = subscription;
+  if (code === 'ended') return { next: say(statusNextTexts.untilExtended) };
   if (status === 'blocked' && block) {
     const { kind, value, reason: why, endsAt } = block;
     return {
@@ -52,8 +52,8 @@ function detailsOf(subscription: Subscription, language: Language): Partial<Stat
     };
   }
   if (status === 'active') return detailsOfGrant(subscription, language);
-  if (reason === 'revoked') return { next: say(statusNextTexts.untilAdminAsks) };
-  if (reason === 'expired') {
+  if (code === 'revoked') return { next: say(statusNextTexts.untilAdminAsks) };
+  if (code === 'expired') {
     const last = handshake?.state === 'granted' ? undefined : handshake?.verdict;
     const next = say(untilAsked(subscription.id));
     if (last === undefined) return { next };
@@ -61,21 +61,21 @@ function detailsOf(subscription: Subscription, language: Language): Partial<Stat
     const message = say(statusTexts.expiredUnrenewed(title));
     return { message, ...(advice && { advice: say(withValues(advice, subscription)) }), fixedby: fixedBy, next };
   }
-  if (reason === 'asking') return {};
+  if (code === 'asking') return {};
   const next =
     status === 'pending' ? (handshake ? nextOf(handshake, language) : {}) : { next: say(untilAsked(subscription.id)) };
   // A webhook that returned 410 to a delivery gave no such answer to a handshake.
-  if (handshake?.verdict !== reason) return next;
+  if (handshake?.verdict !== code) return next;
   const facts = { ...observed(subscription, handshake.answer), callbackOffered: handshake.callbackOffered };
-  return { ...explain(reason, facts, language), ...next };
+  return { ...explain(code, facts, language), ...next };
 }
 
 function detailsOfGrant(subscription: Subscription, language: Language): Partial<StatusDetails> {
-  const { origin, reason, grant } = subscription;
+  const { origin, code, grant } = subscription;
   if (grant === undefined) return {};
   const renewal = renewalOf(subscription, language);
   return {
-    message: `${statusReasons[reason].title[language]} ${statusTexts.maySend(origin, grant.allowedRate)[language]}`,
+    message: `${statusDetailCodes[code].title[language]} ${statusTexts.maySend(origin, grant.allowedRate)[language]}`,
     ...nextOfGrant(subscription, renewal !== undefined, language),
     allowedrate: grant.allowedRate,
     grantexpiresat: grant.expiresAt.toISOString(),

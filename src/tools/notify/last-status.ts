@@ -17,7 +17,7 @@ export interface LastStatus {
 /** Where a subscription stands now, as the registry says it. */
 export interface PresentStatus extends Omit<LastStatus, 'endsAt'> {
   id: string;
-  reason: string;
+  code: string;
   allowedrate?: Rate | undefined;
   grantexpiresat?: string | undefined;
 }
@@ -53,7 +53,7 @@ export function noticesOf(change: Change, known: ReadonlyMap<string, LastStatus>
   }
   return (statuses as PresentStatus[]).flatMap((present) => {
     const { id, status } = present;
-    const { subscriber, origin, sink, reason, handshake } = present;
+    const { subscriber, origin, sink, code, handshake } = present;
     const last = before(id);
     const endsAt =
       kind.startsWith('subscription.') && !isEffectOfBlock(kind)
@@ -65,7 +65,7 @@ export function noticesOf(change: Change, known: ReadonlyMap<string, LastStatus>
       ...(status === 'active' && ofGrants[kind] ? [ofGrants[kind]] : []),
     ];
     const grant = grantOf(present, kind, resource as GrantState | undefined);
-    const what = { subscriber, origin, sink, status, reason, grant };
+    const what = { subscriber, origin, sink, status, code, grant };
     return types.map((type, place) => ({
       ...from(id),
       ...(place > 0 && { id: `${from(id).id}.${place}` }),
@@ -84,10 +84,10 @@ export function differences(
 ): Notice[] {
   const from = (id: string, status: string) => ({ id: `${id}.${revision}.${status}`, at, subscription: id });
   const notices: Notice[] = [];
-  for (const [id, { subscriber, origin, sink, status, reason, handshake }] of snapshot) {
-    if (!isNews({ status, reason, handshake }, known.get(id))) continue;
+  for (const [id, { subscriber, origin, sink, status, code, handshake }] of snapshot) {
+    if (!isNews({ status, code, handshake }, known.get(id))) continue;
     const grant = grants.get(`${origin} ${sink}`);
-    const what = { subscriber, origin, sink, status, reason, grant };
+    const what = { subscriber, origin, sink, status, code, grant };
     notices.push({ ...from(id, status), type: `subscription.${status}` as NoticeType, ...what });
   }
   for (const [id, last] of known) {
@@ -100,18 +100,18 @@ export function differences(
 
 /** A second handshake with the same result is news, too. The registration of a draft is none. */
 function isNews(
-  { status, reason, handshake }: Pick<PresentStatus, 'status' | 'reason' | 'handshake'>,
+  { status, code, handshake }: Pick<PresentStatus, 'status' | 'code' | 'handshake'>,
   last: LastStatus | undefined,
 ): boolean {
   if (status === 'pending') return false;
   if (status !== (last?.status ?? 'suspended')) return true;
-  const isOutcome = ['refused', 'unreachable', 'retired'].includes(status) && reason !== 'revoked';
+  const isOutcome = ['refused', 'unreachable', 'retired'].includes(status) && code !== 'revoked';
   return isOutcome && handshake !== last?.handshake;
 }
 
 function ended(from: Pick<Notice, 'id' | 'at' | 'subscription'>, last: LastStatus, isEnded: boolean): Notice {
   const { subscriber, origin, sink } = last;
-  const [status, reason] = isEnded ? ['expired', 'ended'] : ['deleted', 'deleted'];
+  const [status, code] = isEnded ? ['expired', 'ended'] : ['deleted', 'deleted'];
   return {
     ...from,
     type: `subscription.${status}` as NoticeType,
@@ -119,17 +119,17 @@ function ended(from: Pick<Notice, 'id' | 'at' | 'subscription'>, last: LastStatu
     origin,
     sink,
     status,
-    reason,
+    code,
     grant: undefined,
   };
 }
 
 function grantOf(
-  { reason, allowedrate, grantexpiresat }: PresentStatus,
+  { code, allowedrate, grantexpiresat }: PresentStatus,
   kind: string,
   resource: GrantState | undefined,
 ): Notice['grant'] {
   if (kind.startsWith('grant.') && resource !== undefined) return resource;
-  if (allowedrate === undefined || grantexpiresat === undefined || reason === 'ended') return undefined;
+  if (allowedrate === undefined || grantexpiresat === undefined || code === 'ended') return undefined;
   return { allowedrate, expiresat: grantexpiresat };
 }

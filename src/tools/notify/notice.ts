@@ -3,7 +3,7 @@ import { noticeTexts } from '../../base/texts/notices.js';
 import { statusNextTexts, statusTexts, untilAsked } from '../../base/texts/status.js';
 import type { Language, Text } from '../../base/texts/text.js';
 import { verdictTexts, withValues, type VerdictText } from '../../base/texts/verdicts.js';
-import { isStatusReason, statusReasons } from '../../consent/status.js';
+import { isStatusDetailCode, statusDetailCodes } from '../../consent/status.js';
 
 /** The types of the events: what happened to a subscription, or to the grant that it depends on. */
 export const noticeTypes = [
@@ -34,7 +34,7 @@ export interface Notice {
   sink: string;
   status: string;
   /** The same code as in `statusdetails`. */
-  reason: string;
+  code: string;
   grant: Pick<GrantState, 'allowedrate' | 'expiresat' | 'helduntil'> | undefined;
 }
 
@@ -48,10 +48,9 @@ export interface EventSettings {
 
 /** The notice as a CloudEvent: only what its subscriber can read with `GET /subscriptions/{id}`. */
 export function eventOf(notice: Notice, { source, typePrefix, language }: EventSettings): object {
-  const { id, type, at, subscription, origin, sink, status, reason, grant } = notice;
+  const { id, type, at, subscription, origin, sink, status, code, grant } = notice;
   const { message, advice, next } = textsOf(notice);
-  const isLive =
-    type === 'subscription.expiring' || status === 'active' || (status === 'expired' && reason !== 'ended');
+  const isLive = type === 'subscription.expiring' || status === 'active' || (status === 'expired' && code !== 'ended');
   return {
     specversion: '1.0',
     id,
@@ -65,7 +64,7 @@ export function eventOf(notice: Notice, { source, typePrefix, language }: EventS
       origin,
       sink,
       status,
-      reason,
+      code,
       message: message[language],
       advice: advice && advice[language],
       next: next && next[language],
@@ -75,14 +74,14 @@ export function eventOf(notice: Notice, { source, typePrefix, language }: EventS
   };
 }
 
-function textsOf({ type, subscription, origin, reason, grant }: Notice): {
+function textsOf({ type, subscription, origin, code, grant }: Notice): {
   message: Text;
   advice?: Text | undefined;
   next?: Text | undefined;
 } {
-  // A newer registry may have reasons that this version does not know.
-  const row: VerdictText = isStatusReason(reason)
-    ? statusReasons[reason]
+  // A newer registry may have codes that this version does not know.
+  const row: VerdictText = isStatusDetailCode(code)
+    ? statusDetailCodes[code]
     : { title: verdictTexts.no_consent_headers.title };
   switch (type) {
     case 'subscription.active': {
@@ -94,7 +93,7 @@ function textsOf({ type, subscription, origin, reason, grant }: Notice): {
     case 'subscription.expired':
       return {
         message: row.title,
-        next: reason === 'ended' ? statusNextTexts.untilExtended : untilAsked(subscription),
+        next: code === 'ended' ? statusNextTexts.untilExtended : untilAsked(subscription),
       };
     case 'subscription.suspended':
       return { message: noticeTexts.suspended, next: statusNextTexts.untilResumed };
@@ -108,7 +107,7 @@ function textsOf({ type, subscription, origin, reason, grant }: Notice): {
       return { message: noticeTexts.released };
     default: {
       const { title, advice } = row;
-      const next = reason === 'revoked' ? statusNextTexts.untilAdminAsks : untilAsked(subscription);
+      const next = code === 'revoked' ? statusNextTexts.untilAdminAsks : untilAsked(subscription);
       return { message: title, advice: advice && withValues(advice, { origin }), next };
     }
   }

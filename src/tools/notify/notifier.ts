@@ -129,6 +129,6 @@ const example: Notice = {
   origin: '',
   sink: '',
   status: 'active',
-  reason: 'granted',
+  code: 'granted',
   grant: undefined,
 };

@@ -71,7 +71,7 @@ describe.each(languages)('$name', (language) => {
     const { status, statusdetails } = await tenant.read(id);
     expect(answerOf(attempts[0])).toBe(answer);
     // What comes first, a callback or the answer to the second question, is a matter of luck.
-    expect(verdict.split(' or ')).toContain(`\`${statusdetails.reason}\``);
+    expect(verdict.split(' or ')).toContain(`\`${statusdetails.code}\``);
     expect(status).toBe(consents ? 'active' : 'pending');
   });
 

@@ -201,7 +201,7 @@ const printing = new Map(
       const { id } = await tenant.register(sink, { types: [type], protocolsettings });
       expect(await tenant.read(id)).toMatchObject({
         status: 'active',
-        statusdetails: { reason: 'granted', allowedrate: 120 },
+        statusdetails: { code: 'granted', allowedrate: 120 },
       });
       const sent = event(type, { data: { to: host } });
       await until(() => sender.match(sent).sinks.length === 1);

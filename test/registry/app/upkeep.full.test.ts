@@ -88,7 +88,10 @@ test('a grant that ended long ago is deleted without a subscription, with a chan
   for (const { id } of [old, young, revoked]) await remove(id);
   const past = `now() - interval '91 days'`;
   await registry.sql(`update "grant" set endedat = ${past} where sink in ($1, $2)`, old.sink, revoked.sink);
-  await registry.sql(`update "grant" set state = 'ended', endedat = ${past} where sink = $1`, subscribed.sink);
+  await registry.sql(
+    `update "grant" set state = 'ended', endcode = 'no_subscription', endedat = ${past} where sink = $1`,
+    subscribed.sink,
+  );
   const agreed = registry.receiver.sink('/agreed');
   await tenant.admin
     .post('/v1/grants')

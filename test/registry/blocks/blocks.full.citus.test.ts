@@ -84,7 +84,7 @@ describe.each(kinds)('a block of the kind %s', (kind, bodyOf) => {
 
     expect(await tenant.read(id)).toMatchObject({
       status: 'blocked',
-      statusdetails: { reason: 'blocked', message: expect.stringContaining('Incident 7.') },
+      statusdetails: { code: 'blocked', message: expect.stringContaining('Incident 7.') },
     });
     const denial = kind === 'subscriber' ? 'suspended' : 'blocked';
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: denial });
@@ -179,7 +179,7 @@ test('a blocked network is not connected to, even by a name that was never asked
   expect(blocked.value).toBe('127.0.0.1/32');
   const { id, status } = await register();
   expect(status).toBe('pending');
-  expect((await tenant.read(id)).statusdetails.reason).toBe('blocked');
+  expect((await tenant.read(id)).statusdetails.code).toBe('blocked');
   expect(asked()).toBe(0);
   await lift(blocked);
   await registry.sql('update handshake set dueat = now() where subscription = $1::uuid', id);
@@ -196,7 +196,7 @@ test('a callback under a block gets a 403, grants nothing, and the same URL work
   expect(refused.body.code).toBe('blocked');
   expect(await tenant.grant(target)).toBeUndefined();
   await lift(blocked);
-  expect((await tenant.read(id)).statusdetails.rejectedcallback).toMatchObject({ reason: 'blocked', count: 1 });
+  expect((await tenant.read(id)).statusdetails.rejectedcallback).toMatchObject({ code: 'blocked', count: 1 });
   await tenant.subscriber.post(url).expect(200);
   expect(await tenant.read(id)).toMatchObject({ status: 'active' });
 });
@@ -279,7 +279,7 @@ test('a block ends at its end', async () => {
   const { id } = await register();
   const { id: blockId } = await block({ kind: 'host', value: host, expiresat: '2030-01-01T00:00:00Z' });
   expect((await tenant.read(id)).statusdetails).toMatchObject({
-    reason: 'blocked',
+    code: 'blocked',
     nextat: '2030-01-01T00:00:00.000Z',
   });
   await registry.sql(`update block set endsat = now() where id = $1::uuid`, blockId);

@@ -299,6 +299,7 @@ describe('an entry about a grant', () => {
     await tenant.admin.post(`/v1/grants/${id}/revoke`).send({ reason }).expect(200);
     expect(await of()).toEqual({
       state: { before: 'live', after: 'revoked' },
+      endcode: { before: null, after: 'revoked' },
       endreason: { before: null, after: reason },
     });
   });
@@ -321,7 +322,7 @@ describe('an entry about a grant', () => {
     await tenant.admin.delete(`/v1/origins/${name}`).expect(200);
     expect((await entries(`grant:${body.id}`))[0]).toMatchObject({
       action: 'grant.ended',
-      details: { reason: 'origin_removed' },
+      details: { cause: 'origin_removed' },
       changed: { state: { before: 'live', after: null }, allowedrate: { before: 5, after: null } },
     });
   });

@@ -52,13 +52,13 @@ describe('a consumer', () => {
     await tenant.gone(sink);
     await registry.service.follow();
     const page = await own.page({ after });
-    const retired = [{ id, status: 'retired', reason: 'gone' }];
+    const retired = [{ id, status: 'retired', code: 'gone' }];
     expect(page.changes).toMatchObject([
       { kind: 'subscription.created', origin: tenant.origin, sink, subscription: id, statuses: retired },
       { kind: 'grant.live', sink, statuses: retired },
-      { kind: 'grant.ended', sink, reason: 'target_gone', statuses: retired },
+      { kind: 'grant.ended', sink, cause: 'target_gone', statuses: retired },
     ]);
-    const active = [{ id: idOfOther, status: 'active', reason: 'granted' }];
+    const active = [{ id: idOfOther, status: 'active', code: 'granted' }];
     expect((await other.page({ after: afterOfOther })).changes).toMatchObject([
       { kind: 'subscription.created', subscription: idOfOther, statuses: active },
       { kind: 'grant.live', sink: sinkOfOther, statuses: active },
@@ -122,7 +122,7 @@ describe('a consumer', () => {
     const { changes } = await own.page({ after });
     expect(changes.at(-1)).toMatchObject({
       kind: 'grant.revoked',
-      statuses: [{ id, status: 'refused', reason: 'revoked' }],
+      statuses: [{ id, status: 'refused', code: 'revoked' }],
     });
     const text = JSON.stringify(changes);
     for (const secret of ['archief', 'of-the-other', 'hush-hush', 'complained', 'allowedrate', '127.0.0.1']) {
@@ -150,7 +150,7 @@ describe('a consumer', () => {
     await registry.service.follow();
     const last = (await own.page({ after })).changes.at(-1);
     expect(last).toMatchObject({ kind: `handshake.${status}`, sink, statuses: [{ id, status }] });
-    expect(last.reason).toBe(last.statuses[0].reason);
+    expect(last.cause).toBe(last.statuses[0].code);
     const ofSender = (await sender.page({ after: afterOfSender })).changes.at(-1);
     expect(ofSender.kind).toBe(`handshake.${status}`);
     expect(ofSender).not.toHaveProperty('resource');
@@ -168,7 +168,7 @@ describe('a consumer', () => {
       {
         kind: 'subscription.blocked',
         subscription: id,
-        statuses: [{ id, status: 'blocked', reason: 'blocked' }],
+        statuses: [{ id, status: 'blocked', code: 'blocked' }],
       },
     ]);
     expect((await other.page({ after: afterOfOther })).changes).toEqual([]);
@@ -190,7 +190,7 @@ describe('a consumer', () => {
     const { changes } = await own.page({ after });
     expect(changes).toMatchObject([
       { kind: 'grant.expiring', statuses: [{ id }] },
-      { kind: 'grant.expired', statuses: [{ id, status: 'expired', reason: 'expired' }] },
+      { kind: 'grant.expired', statuses: [{ id, status: 'expired', code: 'expired' }] },
     ]);
   });
 });
@@ -203,7 +203,7 @@ test('a sender that asks for it reads the present status of the subscriptions be
   await tenant.gone(sink);
   await registry.service.follow();
   const retired = (one: string, subscriber: string) => ({
-    ...{ id: one, subscriber, origin: tenant.origin, sink, status: 'retired', reason: 'gone' },
+    ...{ id: one, subscriber, origin: tenant.origin, sink, status: 'retired', code: 'gone' },
     handshake: expect.any(String),
   });
   const { changes } = await sender.page({ after, statuses: 'true' });

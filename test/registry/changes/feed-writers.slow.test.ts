@@ -57,7 +57,7 @@ test('without notifications, a process sees a revocation by polling', async () =
   await stream.next();
   await until(() => allows(second, sink));
   // Written without a notification, as if it had been lost.
-  await registry.sql(`update "grant" set state = 'revoked' where sink = $1 returning 1`, sink);
+  await registry.sql(`update "grant" set state = 'revoked', endcode = 'revoked' where sink = $1 returning 1`, sink);
   await registry.sql(
     `insert into change (tenant, origin, kind, sink, resource) select tenant, origin, 'grant.revoked', sink, resource
      from grant_state where sink = $1 returning 1`,

@@ -16,7 +16,7 @@ test('nothing keeps a large change that the memory of the feed has dropped', asy
     kind: 'origin.changed',
     sink: '',
     subscription: null,
-    reason: null,
+    cause: null,
     subscribers: null,
     block: null,
   };

@@ -198,11 +198,11 @@ describe('410 Gone', () => {
     expect(await report([{ sink, statuscode: 410 }])).toEqual([gone]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
     const ended = await tenant.grant(sink);
-    expect(ended).toMatchObject({ state: 'ended', endreason: 'target_gone', endedby: 'mailroom' });
+    expect(ended).toMatchObject({ state: 'ended', endcode: 'target_gone', endedby: 'mailroom' });
     expect(ended).not.toHaveProperty('renewat');
     expect(await tenant.read(id)).toMatchObject({
       status: 'retired',
-      statusdetails: { reason: 'gone', advice: expect.stringMatching(/replaces this one/) },
+      statusdetails: { code: 'gone', advice: expect.stringMatching(/replaces this one/) },
     });
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.ended']);
     const [entry] = (await tenant.admin.get('/v1/audit').query({ limit: 1 }).expect(200)).body;
@@ -217,7 +217,7 @@ describe('410 Gone', () => {
     const sinks = await Promise.all(Array.from({ length: 5 }, () => newSink()));
     await report(sinks.map(({ sink }) => ({ sink, statuscode: 410 })));
     for (const { sink, id } of sinks) {
-      expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason: 'target_gone' });
+      expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endcode: 'target_gone' });
       expect(await tenant.read(id)).toMatchObject({ status: 'retired' });
       expect(await kinds(sink)).toEqual(['grant.live', 'grant.ended']);
     }
@@ -317,7 +317,7 @@ describe('410 Gone', () => {
     await report([{ sink, statuscode: 410 }]);
     registry.receiver.consent(path, { origin: 'somebody-else.example.com' });
     await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
-    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_mismatch' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { code: 'origin_mismatch' } });
   });
 });
 

@@ -92,7 +92,7 @@ describe('permission', () => {
     expect(await permission(sink)).toMatchObject({ allowed: true });
     await subscriber.delete(two.path).expect(200);
     expect(await permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
-    expect(await grantOf(sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription', endedby: 'zaaksysteem' });
+    expect(await grantOf(sink)).toMatchObject({ state: 'ended', endcode: 'no_subscription', endedby: 'zaaksysteem' });
   });
 
   test('it is suspended only if every subscription to the sink is', async () => {
@@ -230,7 +230,7 @@ describe('agreement', () => {
       .expect(201);
     expect(await permission(sink)).toMatchObject({ allowed: true, allowedrate: '*' });
     expect((await subscriber.get(path)).body.status).toBe('active');
-    expect(await grantOf(sink)).not.toHaveProperty('endreason');
+    expect(await grantOf(sink)).not.toHaveProperty('endcode');
   });
 
   test.each<[string, () => object, string[]]>([
@@ -309,13 +309,13 @@ describe('a revoked grant', () => {
   test('shows who revoked it and why, and revoking it again changes nothing', async () => {
     const { sink, path } = await register();
     const { body } = await revoke(sink);
-    expect(body).toMatchObject({ state: 'revoked', endreason: reason, endedby: 'beheer' });
+    expect(body).toMatchObject({ state: 'revoked', endcode: 'revoked', endreason: reason, endedby: 'beheer' });
     expect(body).not.toHaveProperty('renewat');
     const again = await admin.post(`/v1/grants/${body.id}/revoke`).send({ reason: 'Another one.' }).expect(200);
     expect(again.body).toEqual(body);
     expect(await permission(sink)).toMatchObject({ allowed: false, denial: 'revoked' });
     const read = await subscriber.get(path).expect(200);
-    expect(read.body).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+    expect(read.body).toMatchObject({ status: 'refused', statusdetails: { code: 'revoked' } });
   });
 
   test('is not revived by any action of a subscriber or a webhook', async () => {
@@ -325,7 +325,7 @@ describe('a revoked grant', () => {
     await revoke(sink);
     const asked = askedAt(sink);
 
-    expect(await register(sink)).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+    expect(await register(sink)).toMatchObject({ status: 'refused', statusdetails: { code: 'revoked' } });
     const refused = await subscriber.post(`${path}/handshakes`).expect(403);
     expect(refused.body.code).toBe('grant_revoked');
     for (const target of [newSink(), sink]) {

@@ -188,15 +188,15 @@ test('what made a verdict is for admins and the log; consumers see the verdict',
   const [seen] = await tenant.handshakes(id, tenant.admin);
   expect(seen.attempts[0]).toMatchObject({
     verdict: 'bot_protection',
-    cause: 'cf-mitigated: challenge',
+    evidence: 'cf-mitigated: challenge',
     statuscode: 403,
   });
   expect(seen.attempts[0].response).toContainEqual({ name: 'cf-mitigated', value: 'challenge' });
   expect(Date.parse(seen.nextat)).toBeGreaterThan(Date.parse(seen.attempts[0].finishedat) + 2_900_000);
   const [read] = await tenant.handshakes(id, tenant.subscriber);
   expect(read.attempts[0]).toMatchObject({ verdict: 'bot_protection', response: [] });
-  expect(JSON.stringify(read)).not.toMatch(/mitigated|"cause"/);
-  expect(registry.logs.find((line) => line.includes(seen.id))).toContain('"cause":"cf-mitigated: challenge"');
+  expect(JSON.stringify(read)).not.toMatch(/mitigated|"evidence"/);
+  expect(registry.logs.find((line) => line.includes(seen.id))).toContain('"evidence":"cf-mitigated: challenge"');
 });
 
 test.each([

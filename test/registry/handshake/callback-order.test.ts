@@ -47,7 +47,7 @@ test.each([
     const sink = callFirst(path, end, count);
     const { id } = await tenant.register(sink);
     await exhaust(registry);
-    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { reason: 'callback_granted' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { code: 'callback_granted' } });
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 7, basis: 'callback' });
     expect(count.asked).toBe(1);
     // The second one is where the webhook is.
@@ -117,7 +117,7 @@ test.each([
     const { id, status } = await tenant.register(registry.receiver.sink(path));
     expect(status).toBe(before);
     expect((await fetch(callback)).status).toBe(200);
-    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { reason: 'callback_granted' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { code: 'callback_granted' } });
   },
 );
 
@@ -139,7 +139,7 @@ test('a callback that is not called in time counts as refused, with advice', asy
   const { id, callback } = await offer(registry, tenant);
   await passCallbacks(registry);
   await registry.service.sweep();
-  expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'callback_expired' } });
+  expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { code: 'callback_expired' } });
   expect((await fetch(callback)).status).toBe(404);
 });
 

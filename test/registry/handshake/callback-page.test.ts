@@ -110,7 +110,7 @@ describe('the page of a callback URL', () => {
     expect(refused).toContain('<h1>Consent refused</h1>');
     expect(await tenant.read(id)).toMatchObject({
       status: 'refused',
-      statusdetails: { reason: 'refused_by_owner', message: expect.any(String), advice: expect.any(String) },
+      statusdetails: { code: 'refused_by_owner', message: expect.any(String), advice: expect.any(String) },
     });
     expect((await tenant.handshakes(id))[0]).toMatchObject({ state: 'refused', verdict: 'refused_by_owner' });
     const { body } = await tenant.admin
@@ -321,7 +321,7 @@ describe('in the language of Accept-Language', () => {
     const { title, advice } = verdictTexts.unsupported;
     const explained = { message: title[language], advice: advice[language] };
     const subscription = await read(`/v1/subscriptions/${id}`, accepted, language);
-    expect(subscription.statusdetails).toMatchObject({ reason: 'unsupported', ...explained });
+    expect(subscription.statusdetails).toMatchObject({ code: 'unsupported', ...explained });
     expect(subscription.statusdetails.next).toMatch(language === 'nl' ? /^Er gebeurt niets/ : /^Nothing happens/);
     const [listed] = await read(`/v1/subscriptions?sink=${encodeURIComponent(subscription.sink)}`, accepted, language);
     expect(listed.statusdetails).toEqual(subscription.statusdetails);

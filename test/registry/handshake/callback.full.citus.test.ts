@@ -150,18 +150,18 @@ describe('the record of a call that granted nothing', () => {
     ['an expired key', {}, 404, 'callback_expired', 'after its URL had expired'],
     ['a closed question', {}, 404, 'callback_closed', 'handshake that is closed'],
   ] satisfies Array<[string, Record<string, string>, number, string, string]>)(
-    '%s: handshake and status say what arrived and what to send, and the audit log has the reason and the values',
-    async (_title, headers, status, reason, came) => {
+    '%s: handshake and status say what arrived and what to send, and the audit log has the code and the values',
+    async (_title, headers, status, code, came) => {
       const { callback, id, handshake } = await offered();
-      if (reason === 'callback_expired') {
+      if (code === 'callback_expired') {
         await registry.sql('update attempt set callbackexpiresat = now() where handshake = $1::uuid', handshake);
       }
-      if (reason === 'callback_closed') {
+      if (code === 'callback_closed') {
         await fetch(callback, { method: 'POST', body: new URLSearchParams({ decision: 'refuse' }) });
       }
       expect((await fetch(callback, { method: 'POST', headers })).status).toBe(status);
       const trace = {
-        reason,
+        code,
         message: expect.stringContaining(came),
         advice: expect.stringMatching(/^(Leave|Send|Start) /),
       };
@@ -173,7 +173,7 @@ describe('the record of a call that granted nothing', () => {
       expect((await tenant.read(id)).statusdetails.rejectedcallback).toEqual(shown.rejectedcallback);
       expect(
         (await audited(id)).map(({ actor, details }: { actor: string; details: object }) => [actor, details]),
-      ).toEqual([['callback', { handshake, reason, ...sent }]]);
+      ).toEqual([['callback', { handshake, code, ...sent }]]);
     },
   );
 
@@ -182,7 +182,7 @@ describe('the record of a call that granted nothing', () => {
     await fetch(callback, rate('0'));
     await fetch(callback);
     expect((await tenant.read(id)).statusdetails).not.toHaveProperty('rejectedcallback');
-    expect((await tenant.handshakes(id))[0]).toMatchObject({ rejectedcallback: { reason: 'rate_malformed' } });
+    expect((await tenant.handshakes(id))[0]).toMatchObject({ rejectedcallback: { code: 'rate_malformed' } });
   });
 
   test('many calls cannot fill the audit log, and a guessed key is not recorded', async () => {
@@ -324,7 +324,7 @@ describe('what grants nothing', () => {
   ])('a key offered during the revocation of the grant is unknown after %s', async (_title, reopen) => {
     const about = await offered();
     await agree(about.sink);
-    await registry.sql(`update "grant" set state = 'revoked' where sink = $1`, about.sink);
+    await registry.sql(`update "grant" set state = 'revoked', endcode = 'revoked' where sink = $1`, about.sink);
     await reopen(about);
     for (const method of ['GET', 'POST']) expect((await fetch(about.callback, { method })).status).toBe(404);
   });

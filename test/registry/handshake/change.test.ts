@@ -52,7 +52,7 @@ describe('another sink', () => {
     });
     expect(asked()).toEqual([old.path, next.path]);
     expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, denial: 'ended' });
-    expect(await tenant.grant(old.sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription' });
+    expect(await tenant.grant(old.sink)).toMatchObject({ state: 'ended', endcode: 'no_subscription' });
   });
 
   test('leaves the grant of the old one to subscriptions that still use it', async () => {
@@ -695,10 +695,10 @@ describe('POST to the handshakes of a subscription', () => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink);
     await tenant.revoke(sink);
-    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { code: 'revoked' } });
     await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(409);
     const again = await tenant.register(sink);
-    expect(again).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+    expect(again).toMatchObject({ status: 'refused', statusdetails: { code: 'revoked' } });
     expect(asked()).toEqual([path]);
     await tenant.admin.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
@@ -732,7 +732,7 @@ describe('POST to the handshakes of a subscription', () => {
     await passCallbacks(registry);
     await registry.service.sweep();
     await drain();
-    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { code: 'revoked' } });
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'revoked' });
   });
 });

@@ -43,16 +43,16 @@ test.each([
   ['HTTP/1.1 407 Who\r\n\r\n', 'proxy_authentication', '407', 'nobody'],
   ['HTTP/1.1 403 No\r\n\r\n', 'proxy_refused', '403', 'nobody'],
   ['HTTP/1.1 504 Late\r\n\r\n', 'proxy_no_connection', '504', 'network'],
-])('a failure of the proxy (%j) has a verdict of its own, and is retried', async (said, verdict, cause, fixedby) => {
+])('a failure of the proxy (%j) has a verdict of its own, and is retried', async (said, verdict, evidence, fixedby) => {
   answer = (socket) => void socket.end(said);
-  const sink = registry.receiver.sink(`/${cause}`, 'outside.hooks.test');
+  const sink = registry.receiver.sink(`/${evidence}`, 'outside.hooks.test');
   const { id, status, statusdetails } = await tenant.register(sink);
   answer = undefined;
-  expect([status, statusdetails.reason, statusdetails.fixedby]).toEqual(['pending', verdict, fixedby]);
+  expect([status, statusdetails.code, statusdetails.fixedby]).toEqual(['pending', verdict, fixedby]);
   const [seen] = await tenant.handshakes(id, tenant.admin);
-  expect([seen.state, seen.attempts[0].verdict, seen.attempts[0].cause]).toEqual(['due', verdict, cause]);
-  expect(JSON.stringify(await tenant.handshakes(id))).not.toContain(`"${cause}"`);
-  expect(registry.logs.find((line) => line.includes(seen.id))).toContain(`"cause":"${cause}"`);
+  expect([seen.state, seen.attempts[0].verdict, seen.attempts[0].evidence]).toEqual(['due', verdict, evidence]);
+  expect(JSON.stringify(await tenant.handshakes(id))).not.toContain(`"${evidence}"`);
+  expect(registry.logs.find((line) => line.includes(seen.id))).toContain(`"evidence":"${evidence}"`);
 });
 
 test('the log names the proxy, and neither it nor a response has its credentials', async () => {

@@ -193,7 +193,7 @@ describe('by the minute', () => {
     const held = await tenant.read(ids.at(-1) ?? '');
     expect(held).toMatchObject({
       status: 'pending',
-      statusdetails: { reason: 'held_by_budget', nextat: expect.any(String) },
+      statusdetails: { code: 'held_by_budget', nextat: expect.any(String) },
     });
     expect(Date.parse(held.statusdetails.nextat)).toBeGreaterThan(Date.now() + 400);
     expect((await tenant.handshakes(ids.at(-1) ?? ''))[0].attempts).toEqual([]);

@@ -60,7 +60,7 @@ describe('1. an Express 5 application without a handler for OPTIONS', () => {
     registry.receiver.on('/express', app);
 
     const subscription = await register('/express');
-    expect(subscription).toMatchObject({ status: 'pending', statusdetails: { reason: 'allow_only' } });
+    expect(subscription).toMatchObject({ status: 'pending', statusdetails: { code: 'allow_only' } });
     expect(subscription.statusdetails.advice).toContain('Add a handler for OPTIONS');
     expect(await permission('/express')).toMatchObject({ allowed: false, denial: 'no_grant' });
   });
@@ -85,14 +85,14 @@ describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
     registry.receiver.on('/pubsub-plain', app.use(handler.getMiddleware() as unknown as RequestHandler));
     expect(await register('/pubsub-plain')).toMatchObject({
       status: 'pending',
-      statusdetails: { reason: 'not_found_at_target' },
+      statusdetails: { code: 'not_found_at_target' },
     });
   });
 
   test('a strict origin refuses the two lines of WebHook-Allowed-Origin', async () => {
     serve('/pubsub-strict', endpoints, version);
     const subscription = await register('/pubsub-strict');
-    expect(subscription).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_repeated' } });
+    expect(subscription).toMatchObject({ status: 'refused', statusdetails: { code: 'origin_repeated' } });
     const [attempt] = (await latestHandshake(subscription)).attempts;
     expect(attempt.response).toEqual([
       { name: 'WebHook-Allowed-Origin', value: origin },
@@ -114,7 +114,7 @@ describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
     serve('/pubsub-other', [`https://${origin}`, 'https://lenient.example.com.attacker.tld'], version);
     expect(await register('/pubsub-other', { origin: 'lenient.example.com' })).toMatchObject({
       status: 'refused',
-      statusdetails: { reason: 'origin_mismatch' },
+      statusdetails: { code: 'origin_mismatch' },
     });
   });
 });
@@ -146,7 +146,7 @@ describe('3. the Go SDK, which posts the callback immediately and returns 200 wi
     const subscription = await register('/go-before');
     expect(subscription).toMatchObject({
       status: 'active',
-      statusdetails: { reason: 'callback_granted', allowedrate: 1000 },
+      statusdetails: { code: 'callback_granted', allowedrate: 1000 },
     });
     expect(await Promise.all(posted)).toEqual([200]);
     expect(await permission('/go-before')).toMatchObject({ allowed: true, allowedrate: 1000, basis: 'callback' });
@@ -163,7 +163,7 @@ describe('3. the Go SDK, which posts the callback immediately and returns 200 wi
     const posted = serve('/go-unknown', { postFirst: true });
     expect(await register('/go-unknown', { origin: 'unknown.example.org' })).toMatchObject({
       status: 'pending',
-      statusdetails: { reason: 'no_consent_headers' },
+      statusdetails: { code: 'no_consent_headers' },
     });
     expect(posted).toEqual([]);
     expect(await permission('/go-unknown', 'unknown.example.org')).toMatchObject({ allowed: false });
@@ -174,13 +174,13 @@ describe('3. the Go SDK, which posts the callback immediately and returns 200 wi
     const posted = serve('/go-prefix', { postFirst: true });
     const byCallback = await register('/go-prefix', { origin: lookAlike });
     expect(await Promise.all(posted)).toEqual([400]);
-    expect(byCallback).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_mismatch' } });
+    expect(byCallback).toMatchObject({ status: 'refused', statusdetails: { code: 'origin_mismatch' } });
     expect(await permission('/go-prefix', lookAlike)).toMatchObject({ allowed: false });
 
     registry.receiver.consent('/go-prefix-answer', { origin });
     expect(await register('/go-prefix-answer', { origin: lookAlike })).toMatchObject({
       status: 'refused',
-      statusdetails: { reason: 'origin_mismatch' },
+      statusdetails: { code: 'origin_mismatch' },
     });
   });
 });
@@ -197,7 +197,7 @@ test("4. Brigade's gateway, which later sends GET and POST in parallel: both get
     response.writeHead(200).end();
   });
   const subscription = await register('/brigade');
-  expect(subscription).toMatchObject({ status: 'pending', statusdetails: { reason: 'no_consent_headers' } });
+  expect(subscription).toMatchObject({ status: 'pending', statusdetails: { code: 'no_consent_headers' } });
   const { state, attempts } = await latestHandshake(subscription);
   expect([state, attempts.map(({ verdict }: { verdict: string }) => verdict)]).toEqual([
     'waiting',
@@ -208,7 +208,7 @@ test("4. Brigade's gateway, which later sends GET and POST in parallel: both get
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   expect(await read(subscription)).toMatchObject({
     status: 'active',
-    statusdetails: { reason: 'callback_granted', allowedrate: 120 },
+    statusdetails: { code: 'callback_granted', allowedrate: 120 },
   });
   const [{ grants }] = (await registry.sql<{ grants: number }>(
     `select count(*)::int as grants from change where kind = 'grant.live' and sink = $1`,
@@ -232,7 +232,7 @@ describe('the Go SDK with a handler that does not call back, which withholds its
   test('consents to the retry without it, and both attempts are recorded', async () => {
     const asked = serve('/go-handler');
     const subscription = await register('/go-handler');
-    expect(subscription).toMatchObject({ status: 'active', statusdetails: { reason: 'granted', allowedrate: 1000 } });
+    expect(subscription).toMatchObject({ status: 'active', statusdetails: { code: 'granted', allowedrate: 1000 } });
     expect(asked).toEqual([true, false]);
     const { attempts } = await latestHandshake(subscription);
     const names = ({ request }: { request: Array<{ name: string }> }) => request.map(({ name }) => name);
@@ -273,7 +273,7 @@ describe('receivers that call GET during the OPTIONS request and mirror the resp
     expect(mirrored).toEqual([200]);
     expect(subscription).toMatchObject({
       status: 'active',
-      statusdetails: { reason: 'callback_granted', allowedrate },
+      statusdetails: { code: 'callback_granted', allowedrate },
     });
   });
 });
@@ -281,7 +281,7 @@ describe('receivers that call GET during the OPTIONS request and mirror the resp
 test('7. a target that hard-codes eventgrid.azure.net is a mismatch, and the subscriber sees that name', async () => {
   registry.receiver.consent('/functions', { origin: 'eventgrid.azure.net' });
   const subscription = await register('/functions');
-  expect(subscription).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_mismatch' } });
+  expect(subscription).toMatchObject({ status: 'refused', statusdetails: { code: 'origin_mismatch' } });
   expect(subscription.statusdetails.message).toContain('"eventgrid.azure.net"');
   expect(subscription.statusdetails.message).toContain(`"${origin}"`);
   expect(await permission('/functions')).toMatchObject({ allowed: false, denial: 'no_grant' });
@@ -294,7 +294,7 @@ test('8. a target that echoes WebHook-Request-Origin can use the callback, and i
     response.writeHead(200, { 'WebHook-Request-Origin': request.headers['webhook-request-origin'] }).end();
   });
   const subscription = await register('/echo');
-  expect(subscription).toMatchObject({ status: 'pending', statusdetails: { reason: 'request_origin_echoed' } });
+  expect(subscription).toMatchObject({ status: 'pending', statusdetails: { code: 'request_origin_echoed' } });
   expect(subscription.statusdetails.message).toContain(`WebHook-Request-Origin "${origin}"`);
   expect((await latestHandshake(subscription)).attempts[0].response).toEqual([
     { name: 'WebHook-Request-Origin', value: origin },
@@ -302,13 +302,13 @@ test('8. a target that echoes WebHook-Request-Origin can use the callback, and i
   expect(await permission('/echo')).toMatchObject({ allowed: false });
 
   expect((await fetch(callback)).status).toBe(200);
-  expect(await read(subscription)).toMatchObject({ status: 'active', statusdetails: { reason: 'callback_granted' } });
+  expect(await read(subscription)).toMatchObject({ status: 'active', statusdetails: { code: 'callback_granted' } });
 });
 
 test("9. Knative's ingress, which returns * and * to every origin, gives consent without a limit", async () => {
   registry.receiver.consent('/knative', { origin: '*', rate: '*' });
   const subscription = await register('/knative');
-  expect(subscription).toMatchObject({ status: 'active', statusdetails: { reason: 'granted', allowedrate: '*' } });
+  expect(subscription).toMatchObject({ status: 'active', statusdetails: { code: 'granted', allowedrate: '*' } });
   expect(await permission('/knative')).toMatchObject({ allowed: true, allowedrate: '*', basis: 'response' });
   expect(await latestHandshake(subscription)).toMatchObject({ verdict: 'granted_any_origin' });
 });

@@ -76,13 +76,13 @@ describe('renewal', () => {
   test.each([
     ['another origin', 200, { 'WebHook-Allowed-Origin': 'other.example.com' }, 'refused', 'renewal_refused'],
     ['410', 410, {}, 'retired', 'target_gone'],
-  ])('a renewal that gets %s ends the grant', async (_title, status, headers, standing, endreason) => {
+  ])('a renewal that gets %s ends the grant', async (_title, status, headers, standing, endcode) => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => void response.writeHead(status, headers).end());
     await startRenewal(sink);
     await drain();
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
-    expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason });
+    expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endcode });
     expect(await tenant.read(id)).toMatchObject({ status: standing });
     expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);
   });
@@ -101,7 +101,7 @@ describe('renewal', () => {
     expect({ status, statusdetails }).toMatchObject({
       status: 'active',
       statusdetails: {
-        reason: 'granted',
+        code: 'granted',
         next,
         nextat,
         grantexpiresat: expiresat,
@@ -138,7 +138,7 @@ describe('renewal', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { next: 'The grant expires.' } });
     await passGrant(registry, sink);
     const { status, statusdetails } = await tenant.read(id);
-    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'expired', reason: 'expired' });
+    expect({ status, code: statusdetails.code }).toEqual({ status: 'expired', code: 'expired' });
     expect(statusdetails.message).toContain('The last attempt: The webhook, or a proxy in front of it, failed');
     expect(await tenant.changes(sink)).not.toContain('grant.ended');
   });
@@ -153,7 +153,7 @@ describe('renewal', () => {
     for (const { id, sink } of pairs) {
       expect(await tenant.grant(sink)).toMatchObject({
         state: 'ended',
-        endreason: 'renewal_refused',
+        endcode: 'renewal_refused',
         endedby: 'assent',
       });
       expect(await tenant.read(id)).toMatchObject({ status: 'refused' });
@@ -276,7 +276,7 @@ describe('renewal', () => {
     await startRenewal(sink);
     await drain();
     expect(registry.receiver.asked).toHaveLength(asked);
-    expect(statusdetails).toMatchObject({ reason: 'granted' });
+    expect(statusdetails).toMatchObject({ code: 'granted' });
     const [renewal] = await renewals(id);
     expect(renewal).toMatchObject({ state: 'due', attempts: [] });
     expect(Date.parse(renewal.nextat)).toBeGreaterThan(Date.now() + 590_000);
@@ -343,7 +343,7 @@ describe('renewal', () => {
     await startRenewal(sink);
     expect(await renewals(id)).toEqual([]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'expired' });
-    expect(await tenant.read(id)).toMatchObject({ status: 'expired', statusdetails: { reason: 'expired' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'expired', statusdetails: { code: 'expired' } });
     await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   });

@@ -31,7 +31,7 @@ describe('without a public URL', () => {
   test('no callback is offered, and a response without consent is refused immediately', async () => {
     const { sink } = bare(registry, 200);
     const { id, status, statusdetails } = await tenant.register(sink);
-    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'no_consent_headers' });
+    expect({ status, code: statusdetails.code }).toEqual({ status: 'refused', code: 'no_consent_headers' });
     expect(registry.receiver.asked.at(-1)?.headers).not.toHaveProperty('webhook-request-callback');
     const [handshake] = await tenant.handshakes(id);
     expect(handshake).toMatchObject({ state: 'refused', attempts: [{ number: 1 }] });
@@ -44,14 +44,14 @@ describe('without a public URL', () => {
   test.each([405, 501])('%i is reported as unsupported, and grants nothing by default', async (code) => {
     const { sink } = bare(registry, code);
     const { status, statusdetails } = await tenant.register(sink);
-    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'unsupported' });
+    expect({ status, code: statusdetails.code }).toEqual({ status: 'refused', code: 'unsupported' });
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'no_grant' });
   });
 
   test.each([405, 501])("%i grants the trickle of the origin's policy, marked as such", async (code) => {
     const { sink } = bare(registry, code);
     const { status, statusdetails } = await tenant.register(sink, { origin: generous });
-    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'active', reason: 'granted_by_policy' });
+    expect({ status, code: statusdetails.code }).toEqual({ status: 'active', code: 'granted_by_policy' });
     expect(await tenant.permission(sink, generous)).toMatchObject({ allowed: true, allowedrate: 2, basis: 'policy' });
   });
 
@@ -112,7 +112,7 @@ describe('without a public URL', () => {
     await registry.service.sweep();
     await tenant.revoke(sink);
     await exhaust(registry);
-    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { code: 'revoked' } });
   });
 
   function bareAgain(path: string, status: number) {
@@ -133,17 +133,17 @@ describe('with a public URL', () => {
   test('an unsupported target can still use the callback, and is refused if it does not', async () => {
     const { sink } = bare(registry, 405);
     const { id, status, statusdetails } = await tenant.register(sink);
-    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'pending', reason: 'unsupported' });
+    expect({ status, code: statusdetails.code }).toEqual({ status: 'pending', code: 'unsupported' });
     await passCallbacks(registry);
     await registry.service.sweep();
-    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'callback_expired' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { code: 'callback_expired' } });
   });
 
   test('it has the trickle meanwhile, and the callback raises the rate', async () => {
     const { sink } = bare(registry, 501);
     expect(await tenant.register(sink, { origin: generous })).toMatchObject({
       status: 'active',
-      statusdetails: { reason: 'granted_by_policy', allowedrate: 2 },
+      statusdetails: { code: 'granted_by_policy', allowedrate: 2 },
     });
     await callBack(lastCallback()).expect(200);
     expect(await tenant.permission(sink, generous)).toMatchObject({ allowedrate: 120, basis: 'callback' });

@@ -36,7 +36,7 @@ describe('Prefer', () => {
       const path = `/prefer-${prefer.length}`;
       registry.receiver.consent(path);
       const { id, status, statusdetails } = await tenant.register(registry.receiver.sink(path), {}, prefer);
-      expect({ status, reason: statusdetails.reason }).toEqual({ status: 'pending', reason: 'not_asked_yet' });
+      expect({ status, code: statusdetails.code }).toEqual({ status: 'pending', code: 'not_asked_yet' });
       expect(asked()).toEqual([]);
       await drain();
       expect(await tenant.read(id)).toMatchObject({ status: 'active' });
@@ -116,7 +116,7 @@ describe('no usable response', () => {
       await drain();
       expect(asked()).toHaveLength(attempt);
       const { status, statusdetails } = await tenant.read(id);
-      expect({ status, reason: statusdetails.reason }).toEqual({ status: 'pending', reason: 'connection_closed' });
+      expect({ status, code: statusdetails.code }).toEqual({ status: 'pending', code: 'connection_closed' });
       const [{ attempts }] = await tenant.handshakes(id);
       const delayMs = msBetween(attempts[attempt - 1].finishedat, statusdetails.nextat);
       expect(delayMs).toBeGreaterThanOrEqual(retryMs * factor * 0.5);
@@ -126,7 +126,7 @@ describe('no usable response', () => {
     await drain();
     expect(await tenant.read(id)).toMatchObject({
       status: 'unreachable',
-      statusdetails: { reason: 'connection_closed' },
+      statusdetails: { code: 'connection_closed' },
     });
     await exhaust(registry);
     expect(asked()).toHaveLength(3);
@@ -236,13 +236,13 @@ describe('no usable response', () => {
     [503, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }, 'unavailable', retryMs * 0.5],
   ])(
     '%i with %j is retried later, and not before the time that the target asked for',
-    async (status, headers, reason, leastMs) => {
+    async (status, headers, code, leastMs) => {
       const path = `/postponed-${status}-${Object.keys(headers).length}-${leastMs}`;
       registry.receiver.on(path, (_request, response) => void response.writeHead(status, headers).end());
       const sink = registry.receiver.sink(path);
       const { id } = await tenant.register(sink);
       const postponed = await tenant.read(id);
-      expect(postponed).toMatchObject({ status: 'pending', statusdetails: { reason } });
+      expect(postponed).toMatchObject({ status: 'pending', statusdetails: { code } });
       const [{ attempts }] = await tenant.handshakes(id);
       expect(msBetween(attempts[0].finishedat, postponed.statusdetails.nextat)).toBeGreaterThanOrEqual(leastMs);
       expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
@@ -261,14 +261,14 @@ describe('no usable response', () => {
     expect(status).toBe('retired');
     await exhaust(registry);
     expect(asked()).toHaveLength(1);
-    expect(await tenant.read(id)).toMatchObject({ status: 'retired', statusdetails: { reason: 'gone' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'retired', statusdetails: { code: 'gone' } });
   });
 
   test('a name that resolves to a forbidden address is refused immediately and never retried', async () => {
     registry.dns.zone['inside.hooks.test'] = ['10.0.0.1'];
     const sink = registry.receiver.sink('/inside', 'inside.hooks.test');
     const { id, status, statusdetails } = await tenant.register(sink);
-    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'name_not_public' });
+    expect({ status, code: statusdetails.code }).toEqual({ status: 'refused', code: 'name_not_public' });
     expect(JSON.stringify([statusdetails, await tenant.handshakes(id)])).not.toContain('10.0.0.1');
     await exhaust(registry);
     expect((await tenant.handshakes(id))[0].attempts).toHaveLength(1);
@@ -355,8 +355,8 @@ describe('what a subscriber sees of a response', () => {
     for (const [place, [isHinted, headers]] of answers.entries()) {
       registry.receiver.on(`/lost-${place}`, (_request, response) => response.writeHead(404, headers).end());
       const { statusdetails } = await tenant.register(registry.receiver.sink(`/lost-${place}`));
-      const { reason, advice } = statusdetails;
-      expect([reason, advice.includes('ce-awpsversion')]).toEqual(['not_found_at_target', isHinted]);
+      const { code, advice } = statusdetails;
+      expect([code, advice.includes('ce-awpsversion')]).toEqual(['not_found_at_target', isHinted]);
     }
   });
 
@@ -368,8 +368,8 @@ describe('what a subscriber sees of a response', () => {
     });
     const { id } = await tenant.register(registry.receiver.sink('/asking'), {}, 'wait=0');
     const drained = drain();
-    await until(async () => (await tenant.read(id)).statusdetails.reason === 'asking');
-    expect(await tenant.read(id)).toMatchObject({ status: 'pending', statusdetails: { reason: 'asking' } });
+    await until(async () => (await tenant.read(id)).statusdetails.code === 'asking');
+    expect(await tenant.read(id)).toMatchObject({ status: 'pending', statusdetails: { code: 'asking' } });
     answered.open();
     await drained;
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });

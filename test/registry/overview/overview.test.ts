@@ -15,7 +15,7 @@ interface Group {
   group: string;
   count: number;
   more: boolean;
-  firstsubscriptions?: Array<{ id: string; sink: string; status: string; statusdetails: { reason: string } }>;
+  firstsubscriptions?: Array<{ id: string; sink: string; status: string; statusdetails: { code: string } }>;
   firstgrants?: Array<{ sink: string }>;
 }
 
@@ -63,10 +63,10 @@ async function fill(tenant: string, subscriber: string, each: number, only = cas
   const kind = `split_part(s.sink, '/', 4)`;
   const granted = `('plain', 'active', 'gone', 'revoked', 'expired', 'held', 'final')`;
   await registry.sql(
-    `insert into "grant" (origin, sink, id, tenant, state, endreason, endedat, basis, allowedrate, recordedby, grantedat, expiresat, renewat, helduntil)
+    `insert into "grant" (origin, sink, id, tenant, state, endcode, endedat, basis, allowedrate, recordedby, grantedat, expiresat, renewat, helduntil)
      select s.origin, s.sink, gen_random_uuid(), s.tenant,
        case ${kind} when 'gone' then 'ended' when 'revoked' then 'revoked' else 'live' end,
-       case ${kind} when 'gone' then 'target_gone' when 'revoked' then 'complaint' end,
+       case ${kind} when 'gone' then 'target_gone' when 'revoked' then 'revoked' end,
        case when ${kind} in ('gone', 'revoked') then now() end,
        case ${kind} when 'final' then 'agreement' else 'response' end, '100', 'test', now() - interval '2 days',
        case ${kind} when 'expired' then now() - interval '1 minute' else now() + interval '5 days' end,
@@ -118,7 +118,7 @@ test('has the counts that the lists have, in a small tenant and in a large one',
   expect(summaryOf(large)).toEqual(expected(2));
   for (const { group, count, firstsubscriptions: subscriptions } of large.groups) {
     if (subscriptions === undefined) continue;
-    const reason = group === 'expired' ? { reason: 'expired' } : {};
+    const reason = group === 'expired' ? { code: 'expired' } : {};
     const { body } = await admin
       .get('/v1/subscriptions')
       .query({ status: group, ...reason })

@@ -185,12 +185,12 @@ onServer.each<[string, object, (place: number) => string | undefined, number]>([
     const open = ['not_asked_yet', 'asking'];
     await until(async () => {
       read = await Promise.all(created.map(({ id }) => tenant.read(id)));
-      return !read.some(({ statusdetails }) => open.includes(statusdetails.reason));
+      return !read.some(({ statusdetails }) => open.includes(statusdetails.code));
     });
     expect(registry.receiver.asked).toHaveLength(left);
     expect(read.filter(({ status }) => status === 'active')).toHaveLength(left);
     const held = read.filter(({ status }) => status === 'pending');
-    expect(held.map(({ statusdetails }) => statusdetails.reason)).toEqual(held.map(() => 'held_by_budget'));
+    expect(held.map(({ statusdetails }) => statusdetails.code)).toEqual(held.map(() => 'held_by_budget'));
     const [budget] = await registry.sql<{ taken: object }>('select taken from rate_window where key = $1', key);
     expect(Object.values(budget?.taken ?? {}).reduce((sum, count) => sum + count, 0)).toBe(left);
   },

@@ -126,7 +126,7 @@ describe('a subscription that is registered as suspended', () => {
     expect(draft).toMatchObject({
       status: 'suspended',
       statusdetails: {
-        reason: 'suspended',
+        code: 'suspended',
         message: 'The subscriber registered this subscription as suspended. Assent has not asked the webhook.',
       },
       suspended: true,
@@ -160,7 +160,7 @@ describe('a subscription that is registered as suspended', () => {
     const sink = newSink();
     const draft = await tenant.register(sink, { suspended: true });
     const resumed = await resume(draft);
-    expect(resumed).toMatchObject({ status: 'active', statusdetails: { reason: 'granted' } });
+    expect(resumed).toMatchObject({ status: 'active', statusdetails: { code: 'granted' } });
     expect(resumed.suspended).toBe(false);
     expect(resumed).not.toHaveProperty('suspension');
     expect(askedAt(sink)).toBe(1);

@@ -110,7 +110,7 @@ describe('expiresat', () => {
   test('is announced as what happens next, if that is before the renewal', async () => {
     const end = inDays(1);
     const { statusdetails } = await register(newSink(), { expiresat: end });
-    expect(statusdetails).toMatchObject({ reason: 'granted', next: 'The subscription ends.', nextat: end });
+    expect(statusdetails).toMatchObject({ code: 'granted', next: 'The subscription ends.', nextat: end });
   });
 });
 
@@ -132,7 +132,7 @@ describe('after its end, without a sweep, a subscription', () => {
     const read = await tenant.read(ending.id);
     expect(read).toMatchObject({
       status: 'expired',
-      statusdetails: { reason: 'ended', message: 'The subscription ended at its expiresat.' },
+      statusdetails: { code: 'ended', message: 'The subscription ended at its expiresat.' },
     });
     const dutch = await tenant.subscriber.get(pathOf(ending)).set('Accept-Language', 'nl').expect(200);
     expect(dutch.body.statusdetails.message).toBe('Het abonnement is beëindigd op het tijdstip in expiresat.');
@@ -176,7 +176,7 @@ describe('after its end, without a sweep, a subscription', () => {
     expect(await matched(sink)).toMatchObject([{ sink, subscriptions: [staying.id] }]);
     expect((await tenant.read(staying.id)).status).toBe('active');
     await tenant.subscriber.delete(pathOf(staying)).expect(200);
-    expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription' });
+    expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endcode: 'no_subscription' });
   });
 
   test('leaves the sink suspended if only suspended ones are left, and an agreement as if it had been deleted', async () => {
@@ -212,7 +212,7 @@ describe('after its end, without a sweep, a subscription', () => {
     const sink = newSink();
     const draft = await register(sink, { suspended: true, expiresat: inDays(1) });
     await passEnd(draft);
-    expect((await tenant.read(draft.id)).statusdetails.reason).toBe('ended');
+    expect((await tenant.read(draft.id)).statusdetails.code).toBe('ended');
     const { body } = await tenant.subscriber
       .post(`${pathOf(draft)}/resume`)
       .send({ reason: 'Go.' })
@@ -236,7 +236,7 @@ describe('the sweep', () => {
       sink,
     );
     expect(change).toEqual({ resource: null });
-    expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription' });
+    expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endcode: 'no_subscription' });
     const list = await tenant.subscriber.get('/v1/subscriptions').query({ status: 'expired', sink }).expect(200);
     expect(list.body).toMatchObject([{ id: ending.id, status: 'expired' }]);
     for (const status of ['active', 'suspended', 'refused']) {
@@ -314,7 +314,7 @@ describe('an extension', () => {
     const moved = newSink();
     expect(await patch(ending, { sink: moved, requestedrate: 3 })).toMatchObject({
       status: 'expired',
-      statusdetails: { reason: 'ended' },
+      statusdetails: { code: 'ended' },
     });
     expect([askedAt(sink), askedAt(moved)]).toEqual([1, 0]);
     expect(await patch(ending, { expiresat: inDays(1) })).toMatchObject({ status: 'active' });

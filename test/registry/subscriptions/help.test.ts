@@ -4,7 +4,7 @@ import { helpWithProblem, helpWithVerdict } from '../../../src/base/help.js';
 import { languages } from '../../../src/base/texts/text.js';
 import { withValues } from '../../../src/base/texts/verdicts.js';
 import { advise, verdicts, type Verdict } from '../../../src/consent/verdicts.js';
-import { statusReasons } from '../../../src/consent/status.js';
+import { statusDetailCodes } from '../../../src/consent/status.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -46,7 +46,7 @@ test('advice has the values of the request, and no place for one', () => {
 });
 
 test.each([
-  ['verdict and code of a status', helpWithVerdict, Object.keys({ ...verdicts, ...statusReasons })],
+  ['verdict and code of a status', helpWithVerdict, Object.keys({ ...verdicts, ...statusDetailCodes })],
   ['code of a problem', helpWithProblem, Object.keys(problems)],
 ] as const)('the help of each %s leads to a place in the guides of the registry', async (_what, helpWith, codes) => {
   const [path = ''] = helpWith('', '').split('#');

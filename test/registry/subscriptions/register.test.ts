@@ -23,7 +23,7 @@ test('a webhook that consents makes the subscription active in one request, and 
   registry.receiver.consent('/events', { rate: '100' });
   const sink = registry.receiver.sink('/events');
   const created = await subscriber.post('/v1/subscriptions').send({ sink, protocol: 'HTTP' }).expect(201);
-  expect(created.body).toMatchObject({ status: 'active', statusdetails: { reason: 'granted', allowedrate: 100 } });
+  expect(created.body).toMatchObject({ status: 'active', statusdetails: { code: 'granted', allowedrate: 100 } });
   expect(registry.receiver.asked).toHaveLength(1);
   expect(registry.receiver.asked[0]).toMatchObject({
     method: 'OPTIONS',

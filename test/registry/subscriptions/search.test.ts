@@ -15,7 +15,7 @@ type Entry = {
   id: string;
   sink: string;
   status: string;
-  statusdetails: { reason: string };
+  statusdetails: { code: string };
   subscription?: string;
   [member: string]: unknown;
 };
@@ -112,7 +112,7 @@ describe('subscriptions', () => {
       [2],
     ],
     ['host and another origin', { host: 'b.hooks.test', origin: 'second.example.com' }, []],
-    ['host and status', { host: 'a.hooks.test', status: 'active', reason: 'granted' }, [0, 2]],
+    ['host and status', { host: 'a.hooks.test', status: 'active', code: 'granted' }, [0, 2]],
     ['host and subscriber', { host: 'a.hooks.test', subscriber: 'one' }, [0, 2]],
     ['another subscriber', { subscriber: 'other' }, []],
   ])('by %s returns exactly those, and the count of them', async (_, query, places) => {
@@ -158,9 +158,9 @@ describe('subscriptions', () => {
     expect(second.get('X-Total-Count')).toBeUndefined();
   });
 
-  test('an unknown reason or verdict is a 400 that lists the known ones, in the language of the caller', async () => {
-    const { body } = await one.get('/v1/subscriptions?reason=orgin_mismatch').expect(400);
-    expect(body.faults).toMatchObject([{ pointer: 'query/reason', rule: 'value_not_allowed' }]);
+  test('an unknown code or verdict is a 400 that lists the known ones, in the language of the caller', async () => {
+    const { body } = await one.get('/v1/subscriptions?code=orgin_mismatch').expect(400);
+    expect(body.faults).toMatchObject([{ pointer: 'query/code', rule: 'value_not_allowed' }]);
     expect(body.faults[0].detail).toContain('origin_mismatch');
     const dutch = await admin.get('/v1/handshakes?verdict=x').set('Accept-Language', 'nl').expect(400);
     expect(dutch.body.faults).toMatchObject([
@@ -169,25 +169,25 @@ describe('subscriptions', () => {
   });
 
   test('a search does not reveal why a name is not public, like the status', async () => {
-    for (const reason of ['name_not_found', 'address_not_allowed']) {
-      await one.get('/v1/subscriptions').query({ reason }).expect(400);
-      await admin.get('/v1/subscriptions').query({ reason }).expect(400);
+    for (const code of ['name_not_found', 'address_not_allowed']) {
+      await one.get('/v1/subscriptions').query({ code }).expect(400);
+      await admin.get('/v1/subscriptions').query({ code }).expect(400);
     }
   });
 
-  test('by reason returns every subscription whose status details have it, whatever its status', async () => {
-    const client = await registry.as('assent:subscribe', { subscriber: 'of every reason' });
+  test('by code returns every subscription whose status details have it, whatever its status', async () => {
+    const client = await registry.as('assent:subscribe', { subscriber: 'of every code' });
     const { receiver } = registry;
     const answering = (status: number, headers: Record<string, string> = {}) => {
-      const sink = sinkOn('reasons.hooks.test');
+      const sink = sinkOn('codes.hooks.test');
       receiver.on(new URL(sink).pathname, (_, response) => response.writeHead(status, headers).end());
       return sink;
     };
-    const refusing = sinkOn('reasons.hooks.test');
+    const refusing = sinkOn('codes.hooks.test');
     receiver.consent(new URL(refusing).pathname, { origin: 'somebody-else.example.com' });
-    const dropping = sinkOn('reasons.hooks.test');
+    const dropping = sinkOn('codes.hooks.test');
     receiver.on(new URL(dropping).pathname, (_, response) => response.destroy());
-    const [over, revoked, gone] = [1, 2, 3].map(() => sinkOn('reasons.hooks.test')) as [string, string, string];
+    const [over, revoked, gone] = [1, 2, 3].map(() => sinkOn('codes.hooks.test')) as [string, string, string];
     const absent = `https://${'absent'}.example.org/`;
     registry.dns.fallback = (name) => (name.endsWith('.hooks.test') ? ['127.0.0.1'] : undefined);
     for (const sink of [
@@ -203,7 +203,7 @@ describe('subscriptions', () => {
     ])
       await register(client, { sink });
     await register(client, { sink: revoked });
-    const paused = await register(client, { sink: sinkOn('reasons.hooks.test') });
+    const paused = await register(client, { sink: sinkOn('codes.hooks.test') });
     await client.post(`${paused.path}/suspend`).send({ reason: 'test' }).expect(200);
     const sink = 'https://agreed.example.org/';
     const expiresat = new Date(Date.now() + 86_400_000).toISOString();
@@ -213,14 +213,14 @@ describe('subscriptions', () => {
     const [grant] = await find(admin, '/v1/grants', { sink: revoked });
     await admin.post(`/v1/grants/${grant?.id}/revoke`).send({ reason: 'test' }).expect(200);
     await registry.sql(
-      `update "grant" set state = 'ended', endreason = 'target_gone', endedat = now() where sink = $1`,
+      `update "grant" set state = 'ended', endcode = 'target_gone', endedat = now() where sink = $1`,
       gone,
     );
     await exhaust(registry);
 
     const all = await find(client, '/v1/subscriptions');
-    const reasons = [...new Set(all.map(({ statusdetails }) => statusdetails.reason))];
-    expect(reasons).toEqual(
+    const codes = [...new Set(all.map(({ statusdetails }) => statusdetails.code))];
+    expect(codes).toEqual(
       expect.arrayContaining([
         'gone',
         'origin_mismatch',
@@ -231,17 +231,14 @@ describe('subscriptions', () => {
         'name_not_public',
       ]),
     );
-    expect(reasons.length).toBeGreaterThan(8);
-    for (const reason of reasons) {
-      const expected = idsOf(all.filter(({ statusdetails }) => statusdetails.reason === reason));
-      expect([reason, ...idsOf(await find(client, '/v1/subscriptions', { reason }))]).toEqual([reason, ...expected]);
-      expect([reason, await countOf(client, '/v1/subscriptions', { reason })]).toEqual([
-        reason,
-        String(expected.length),
-      ]);
-      const [{ status } = { status: '' }] = all.filter(({ statusdetails }) => statusdetails.reason === reason);
-      const both = all.filter((each) => each.status === status && each.statusdetails.reason === reason);
-      expect(idsOf(await find(client, '/v1/subscriptions', { reason, status }))).toEqual(idsOf(both));
+    expect(codes.length).toBeGreaterThan(8);
+    for (const code of codes) {
+      const expected = idsOf(all.filter(({ statusdetails }) => statusdetails.code === code));
+      expect([code, ...idsOf(await find(client, '/v1/subscriptions', { code }))]).toEqual([code, ...expected]);
+      expect([code, await countOf(client, '/v1/subscriptions', { code })]).toEqual([code, String(expected.length)]);
+      const [{ status } = { status: '' }] = all.filter(({ statusdetails }) => statusdetails.code === code);
+      const both = all.filter((each) => each.status === status && each.statusdetails.code === code);
+      expect(idsOf(await find(client, '/v1/subscriptions', { code, status }))).toEqual(idsOf(both));
     }
   });
 });
@@ -358,7 +355,7 @@ describe('a search that few of many match', () => {
 
   test('examines a limited number for each request, says so, and leads to all that match', async () => {
     const crowd = await registry.as('assent:subscribe', { subscriber: 'crowd' });
-    const query = { reason: 'expired', sinkcontains: 'needle' };
+    const query = { code: 'expired', sinkcontains: 'needle' };
     const page = await crowd
       .get('/v1/subscriptions')
       .query({ ...query, count: true })

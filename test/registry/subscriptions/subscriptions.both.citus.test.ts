@@ -58,7 +58,7 @@ describe('create and read', () => {
       ...request,
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       status: 'active',
-      statusdetails: expect.objectContaining({ reason: 'granted', allowedrate: 100 }),
+      statusdetails: expect.objectContaining({ code: 'granted', allowedrate: 100 }),
       subscriber: 'zaaksysteem',
       createdat: expect.stringMatching(/Z$/),
       updatedat: created.body.createdat,

@@ -162,7 +162,7 @@ describe('the callback', () => {
     const report = await ask('/events');
     expect(await calls()?.catch(() => 'closed')).toEqual(expect.anything());
     expect(report).toMatchObject({ verdict: 'callback_granted', allowedRate: 120 });
-    const statuses = report.callbacks.map(({ status, rejected }) => [status, rejected?.reason]);
+    const statuses = report.callbacks.map(({ status, rejected }) => [status, rejected?.code]);
     expect(statuses.slice(0, 6)).toEqual([
       [400, 'rate_malformed'],
       [400, 'origin_mismatch'],
@@ -207,7 +207,7 @@ describe('the URL', () => {
     const untrusted = await ask('', { url });
     expect(untrusted).toMatchObject({ outcome: 'unreachable', verdict: 'certificate_invalid' });
     expect(JSON.parse(reportJson(untrusted))).toMatchObject({
-      attempts: [{ cause: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', fixedby: 'network' }],
+      attempts: [{ evidence: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', fixedby: 'network' }],
     });
     expect(await ask('', { url, ca: secure.ca })).toMatchObject({ outcome: 'consent' });
   });

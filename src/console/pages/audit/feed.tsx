@@ -111,9 +111,9 @@ const columns = () => [
   {
     key: 'kind',
     title: t(texts.kind),
-    cell: ({ kind, reason }: Change) => (
+    cell: ({ kind, cause }: Change) => (
       <>
-        <code>{kind}</code> {reason}
+        <code>{kind}</code> {cause}
       </>
     ),
   },

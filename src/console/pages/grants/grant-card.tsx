@@ -117,9 +117,8 @@ function Facts({
   const [open, setOpen] = useState<'revoke' | 'release' | undefined>();
   const close = () => setOpen(undefined);
   const grant = found.value;
-  const { helduntil, endreason } = grant;
-  // It may be what an admin typed.
-  const endText = Object.hasOwn(texts.endReasons, endreason ?? '') ? texts.endReasons[endreason ?? ''] : undefined;
+  const { helduntil, endcode = '', endreason } = grant;
+  const why = texts.endCodes[endcode];
   const isHeld = helduntil !== undefined && Date.parse(helduntil) > Date.now();
   return (
     <>
@@ -166,7 +165,8 @@ function Facts({
             </>
           )}
         </Fact>
-        <Fact name={t(texts.endReason)}>{endText === undefined ? endreason : t(endText)}</Fact>
+        <Fact name={t(texts.why)}>{why === undefined ? endcode : t(why)}</Fact>
+        <Fact name={t(commonTexts.reason)}>{endreason}</Fact>
         <Fact name={t(texts.tolerated)}>{(grant.tolerated ?? []).map(({ message }) => message).join(' ')}</Fact>
       </dl>
       {renewal !== undefined && (

@@ -201,8 +201,8 @@ export function Actions({
 export function AskAgain({ read, reload }: { read: SubscriptionDetails; reload: () => void }) {
   const { id, status, statusdetails } = read.subscription;
   const action = useAction();
-  if (status === 'suspended' || status === 'blocked' || statusdetails.reason === 'ended') return null;
-  if (statusdetails.reason === 'revoked' && !isAdmin.value) return null;
+  if (status === 'suspended' || status === 'blocked' || statusdetails.code === 'ended') return null;
+  if (statusdetails.code === 'revoked' && !isAdmin.value) return null;
   const run = async () => {
     const header = { 'Idempotency-Key': newKey(), Prefer: 'wait=10' };
     await api.POST('/subscriptions/{id}/handshakes', { params: { path: { id }, header } });

@@ -35,7 +35,7 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
     address,
     timing,
     verdict,
-    cause,
+    evidence,
     tolerated = [],
   } = attempt;
   const { host, pathname, search } = new URL(sink);
@@ -72,7 +72,7 @@ function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; 
       )}
       {isAdmin.value ? (
         <p class="soft">
-          {cause !== undefined && `${t(handshakePageTexts.cause)}: ${cause}. `}
+          {evidence !== undefined && `${t(handshakePageTexts.evidence)}: ${evidence}. `}
           {address !== undefined && `${t(handshakePageTexts.address)}: ${address}. `}
           {measured.length > 0 && `${t(handshakePageTexts.timing)}: ${measured.join(', ')}.`}
         </p>

@@ -177,7 +177,7 @@ function patched({ rows }: Loaded, id: string, data: Row | undefined): readonly 
   return rows.flatMap((row) => (row.id === id ? (data ?? []) : row));
 }
 
-const textFilters = ['sinkcontains', 'host', 'origin', 'subscriber', 'reason'] as const;
+const textFilters = ['sinkcontains', 'host', 'origin', 'subscriber', 'code'] as const;
 /** The search narrows what is loaded at once, and asks the registry when the user pauses. */
 const typingPauseMs = 500;
 
@@ -190,7 +190,7 @@ const narrowings: Record<string, (row: Row, typed: string) => boolean> = {
   origin: ({ origin }, typed) => startsWith(origin, typed),
   subscriber: ({ subscriber }, typed) => startsWith(subscriber, typed),
   status: ({ status }, typed) => status === typed,
-  reason: ({ statusdetails }, typed) => startsWith(statusdetails.reason, typed),
+  code: ({ statusdetails }, typed) => startsWith(statusdetails.code, typed),
 };
 
 /** Only by what the registry was not asked for yet. */

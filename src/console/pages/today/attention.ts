@@ -36,7 +36,7 @@ const addresses: Record<GroupName, string> = {
   refused: href('subscriptions', undefined, { status: 'refused' }),
   unreachable: href('subscriptions', undefined, { status: 'unreachable' }),
   retired: href('subscriptions', undefined, { status: 'retired' }),
-  expired: href('subscriptions', undefined, { status: 'expired', reason: 'expired' }),
+  expired: href('subscriptions', undefined, { status: 'expired', code: 'expired' }),
   blocked: href('subscriptions', undefined, { status: 'blocked' }),
   pending: href('subscriptions', undefined, { status: 'pending' }),
   ending: href('grants', undefined, { state: 'live', renews: 'false', within: soonDays }),

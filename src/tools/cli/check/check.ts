@@ -10,7 +10,7 @@ import { clip, prepareAttempt, withoutKey } from '../../../registry/handshake/at
 import type { CallbackOutcome } from '../../../registry/handshake/callback.js';
 import { explain, observed } from '../../../registry/handshake/explain.js';
 import type { HeaderLine } from '../../../consent/handshake.js';
-import { causeOf, type FinalReply, judge, type Judgement, type Mistake } from '../../../consent/judgement.js';
+import { evidenceOf, type FinalReply, judge, type Judgement, type Mistake } from '../../../consent/judgement.js';
 import { type MoveInput, nextMove } from '../../../registry/handshake/next-move.js';
 import type { Verdict } from '../../../consent/verdicts.js';
 import type { Rate } from '../../../consent/rate.js';
@@ -115,7 +115,7 @@ export interface CheckedAttempt {
   /** Why there was no response. */
   detail: string | undefined;
   /** What made the verdict, if it does not say it all. */
-  cause: string | undefined;
+  evidence: string | undefined;
   totalMs: number;
 }
 
@@ -256,7 +256,7 @@ function attemptOf(
     verdict,
     ...explain(verdict, answer === undefined ? facts : { ...facts, status: answer.status }, 'en'),
     detail: 'detail' in reply ? reply.detail : undefined,
-    cause: causeOf(judgement),
+    evidence: evidenceOf(judgement),
     totalMs: reply.timing.totalMs,
   };
 }

@@ -56,7 +56,7 @@ export function rememberCallback({ id, sink, origin, requestedRate }: Remembered
       const { allowedOrigin, allowedRate } = request;
       rejections.set(consent.error, {
         at: new Date().toISOString(),
-        reason: consent.reason,
+        code: consent.code,
         allowedorigin: allowedOrigin,
         allowedrate: allowedRate,
         count: (count += 1),

@@ -9,7 +9,7 @@ const toldByCallback = /^(?:webhook-.*|content-type|user-agent)$/i;
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`.trimEnd());
 
-export function attemptLines({ request, answer, detail, message, cause, totalMs }: CheckedAttempt): string[] {
+export function attemptLines({ request, answer, detail, message, evidence, totalMs }: CheckedAttempt): string[] {
   const headers = (pairs: ReadonlyArray<readonly [string, string]>) =>
     pairs.map(([name, value]) => `${name}: ${value}`);
   const asked = [request.line, ...headers(request.headers)].join('\n');
@@ -19,7 +19,7 @@ export function attemptLines({ request, answer, detail, message, cause, totalMs 
     ...(answer === undefined ? [`  no response after ${totalMs} ms: ${printable(detail ?? '')}`] : []),
     '',
     message,
-    ...(cause === undefined ? [] : [`Cause: ${printable(cause)}`]),
+    ...(evidence === undefined ? [] : [`Evidence: ${printable(evidence)}`]),
     '',
   ];
 }
@@ -78,12 +78,12 @@ export function reportJson(report: CheckReport): string {
       ...said({ verdict, message, advice }),
       allowedrate: allowedRate,
       tolerated: tolerated.map((code) => ({ code, message: mistakes[code].en })),
-      attempts: attempts.map(({ request, answer, totalMs, detail, cause, ...about }) => ({
+      attempts: attempts.map(({ request, answer, totalMs, detail, evidence, ...about }) => ({
         request: named(request.headers),
         ...(answer === undefined ? { detail } : { statuscode: answer.status, response: named(answer.headers) }),
         totalms: totalMs,
         ...said(about),
-        cause,
+        evidence,
       })),
       callbacks: report.callbacks.map(({ method, status, rejected }) => ({
         method,

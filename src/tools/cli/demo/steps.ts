@@ -99,7 +99,7 @@ const json = 'application/cloudevents+json; charset=utf-8';
 export interface SubscriptionBody {
   id: string;
   status: string;
-  statusdetails: { reason: string; message: string; advice?: string; next?: string; allowedrate?: number };
+  statusdetails: { code: string; message: string; advice?: string; next?: string; allowedrate?: number };
 }
 
 /** From nothing to the first delivery. Real traffic, and each sentence in `kept` was checked. */
@@ -205,7 +205,7 @@ const moreActs: readonly Act[] = [
       const { status, statusdetails } = await subscribe(scene, tell, { sink: `${scene.webhookUrl}/closed` });
       const exchange = scene.exchanges.at(-1);
       if (exchange) tell.wire(exchange);
-      keep(tell, status === 'refused' && statusdetails.reason === 'origin_mismatch', 'It is refused, with the reason.');
+      keep(tell, status === 'refused' && statusdetails.code === 'origin_mismatch', 'It is refused, with the reason.');
       keep(tell, statusdetails.advice !== undefined, 'The consumer reads what the webhook owner can change.');
     },
   },
@@ -277,8 +277,8 @@ async function subscribe(scene: DemoEnvironment, tell: Narrator, definition: obj
 }
 
 function brief({ status, statusdetails }: SubscriptionBody) {
-  const { reason, message, advice, next } = statusdetails;
-  return { status, reason, message, advice, next };
+  const { code, message, advice, next } = statusdetails;
+  return { status, code, message, advice, next };
 }
 
 /** Polls the subscription until the signal fires. */

@@ -106,7 +106,7 @@ const spellings: Readonly<Record<string, string>> = {
 
 const nameOf = (member: string): string => (spellings[member] ?? member).split(' ')[0] as string;
 
-/** The column of a member, with dots for those inside: `statusdetails.reason`, `attempts.length`. */
+/** The column of a member, with dots for those inside: `statusdetails.code`, `attempts.length`. */
 export const columnOf = (path: string): Column => {
   const names = path.split('.');
   return {

@@ -14,7 +14,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     subcommands: {
       list: {
         operation: 'listSubscriptions',
-        columns: ['id', 'status', 'statusdetails.reason', 'origin', 'sink', 'subscriber'],
+        columns: ['id', 'status', 'statusdetails.code', 'origin', 'sink', 'subscriber'],
         affected: (change) =>
           isBlock(change)
             ? { query: {} }
