@@ -216,7 +216,7 @@ test('match says who gets an event, and why the others do not', async () => {
   expect(batch.code).toBe(1);
   expect(batch.stdout).toContain('Event 2\nPOINTER');
   const explained = await runCommand(['match', '-', '--explain'], { env: admin, input: JSON.stringify(event('none')) });
-  expect(explained.stdout).toMatch(/^No webhook gets it\.\nSUBSCRIPTION +MATCHED +REASON[^]*\/types/);
+  expect(explained.stdout).toMatch(/^No webhook gets it\.\nSUBSCRIPTION +MATCHED +CODE[^]*\/types/);
 });
 
 test.each([
