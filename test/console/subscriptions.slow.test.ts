@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { linesFor, rateToSuggest, webhookSnippets } from '../../src/console/pages/webhooks/webhook-snippets.js';
-import { publicVerdict, verdicts, type Verdict } from '../../src/consent/verdicts.js';
+import { advise, publicVerdict, verdicts, type Verdict } from '../../src/consent/verdicts.js';
 import { expectAccessible, inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage } from '../support/console.js';
 import { createGate } from '../support/gate.js';
@@ -267,9 +267,9 @@ inBrowser('subscriptions in the console', () => {
       await page.evaluate(`location.hash = '#/subscriptions/${id}'`);
       await status(page, 'refused');
       const note = await page.locator('.note').innerText();
-      const shown = verdicts[publicVerdict(verdict as Verdict)].advice;
+      const shown = advise(publicVerdict(verdict as Verdict), { origin: tenant.origin }, 'en');
       expect([verdict, note.includes(labels[fixedBy])]).toEqual([verdict, advice !== undefined]);
-      expect([verdict, note]).toEqual([verdict, expect.stringContaining((shown?.en ?? '').slice(0, 30))]);
+      expect([verdict, note]).toEqual([verdict, expect.stringContaining((shown ?? '').slice(0, 30))]);
       const areOpen = await page.locator('details[open]', { hasText: 'Lines for your webhook' }).count();
       expect([verdict, areOpen]).toEqual([verdict, fixedBy === 'headers' ? 1 : 0]);
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { languages } from '../../../src/base/texts/text.js';
-import { verdictTexts } from '../../../src/base/texts/verdicts.js';
+import { verdictTexts, withValues } from '../../../src/base/texts/verdicts.js';
 import { keyOf, offer } from '../../support/offer.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
@@ -319,7 +319,8 @@ describe('in the language of Accept-Language', () => {
   ] as const)('with Accept-Language %s a subscription and its handshakes are in %s', async (accepted, language) => {
     const { id } = await registerRefused(`/language-${(count += 1)}`);
     const { title, advice } = verdictTexts.unsupported;
-    const explained = { message: title[language], advice: advice[language] };
+    const filled = withValues(advice, { origin: 'eventemitter.example.com' });
+    const explained = { message: title[language], advice: filled[language] };
     const subscription = await read(`/v1/subscriptions/${id}`, accepted, language);
     expect(subscription.statusdetails).toMatchObject({ code: 'unsupported', ...explained });
     expect(subscription.statusdetails.next).toMatch(language === 'nl' ? /^Er gebeurt niets/ : /^Nothing happens/);
