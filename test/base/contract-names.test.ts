@@ -85,3 +85,23 @@ test('an absent member is left out: none is null', () => {
   );
   expect(nullable.map(([name]) => name)).toEqual([]);
 });
+
+test('a reason is what a person wrote, and a lease is what senders take', () => {
+  const placesOf = (name: RegExp) =>
+    [...membersOf(document)]
+      .filter(([member]) => name.test(member))
+      .flatMap(([, byType]) => [...byType.values()].flat())
+      .map((path) => path.replace('/components/schemas/', '').replaceAll('/properties', ''))
+      .sort();
+  expect(placesOf(/^reason/)).toEqual([
+    'Block',
+    'BlockPreview',
+    'BlockRequest',
+    'OptionalReason',
+    'Reason',
+    'Subscription/suspension',
+  ]);
+  expect(placesOf(/endreason/)).toEqual(['Grant']);
+  expect(new Set(placesOf(/lease/).map((place) => /Lease/.exec(place)?.[0]))).toEqual(new Set(['Lease']));
+  expect(JSON.stringify(document)).not.toMatch(/"name":"reason"/);
+});
