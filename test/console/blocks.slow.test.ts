@@ -21,7 +21,7 @@ inBrowser('blocks in the console', () => {
   test('an admin finds a misbehaving host, sees who is affected, blocks it, and lifts the block', async () => {
     const { page, check } = await stage.open(['assent:admin'], '#/blocks');
     await page.waitForSelector('text=No block is in force.');
-    await page.getByRole('link', { name: 'Block something' }).click();
+    await page.getByRole('link', { name: 'New block' }).click();
     await page.getByLabel('What', { exact: true }).fill(`${host}:443`);
     await page.getByRole('button', { name: 'Show what it stops' }).click();
     await page.waitForSelector('.faults');
@@ -81,7 +81,7 @@ inBrowser('blocks in the console', () => {
       return route.abort();
     });
     await page.getByRole('button', { name: 'Block now' }).click();
-    await page.waitForSelector('text=The registry did not answer.');
+    await page.waitForSelector('text=The registry did not respond.');
     expect(await page.getByLabel('Reason').inputValue()).toBe('It floods us.');
     isLost = false;
     await page.getByRole('button', { name: 'Block now' }).click();

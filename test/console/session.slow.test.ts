@@ -113,7 +113,7 @@ inBrowser('the session of the console', () => {
       ['subscriptions?status=constructor&__proto__=1', 'Subscriptions'],
       ['grants?state=__proto__&within=constructor&basis=toString&held=valueOf', 'Grants'],
       ['blocks?kind=constructor', 'Blocks'],
-      ['new-block?kind=__proto__', 'Block something'],
+      ['new-block?kind=__proto__', 'New block'],
       ['audit?target=constructor&action=__proto__', 'Audit'],
       ['?range=constructor', 'Today'],
       ['playground?origin=__proto__', 'Playground'],

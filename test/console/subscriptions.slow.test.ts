@@ -237,7 +237,7 @@ inBrowser('subscriptions in the console', () => {
       { times: 1 },
     );
     await button(page, 'Register and ask the webhook').click();
-    await page.waitForSelector('.problem >> text=The registry did not answer.');
+    await page.waitForSelector('.problem >> text=The registry did not respond.');
     expect(await page.getByLabel('Sink', { exact: true }).inputValue()).toBe(sinkOf('/lost'));
     await button(page, 'Register and ask the webhook').click();
     await status(page, 'active');
@@ -270,7 +270,7 @@ inBrowser('subscriptions in the console', () => {
       const shown = advise(publicVerdict(verdict as Verdict), { origin: tenant.origin }, 'en');
       expect([verdict, note.includes(labels[fixedBy])]).toEqual([verdict, advice !== undefined]);
       expect([verdict, note]).toEqual([verdict, expect.stringContaining((shown ?? '').slice(0, 30))]);
-      const areOpen = await page.locator('details[open]', { hasText: 'Lines for your webhook' }).count();
+      const areOpen = await page.locator('details[open]', { hasText: 'Code for your webhook' }).count();
       expect([verdict, areOpen]).toEqual([verdict, fixedBy === 'headers' ? 1 : 0]);
     }
   });

@@ -58,7 +58,7 @@ export const outcomeTexts = {
     },
     advice: {
       en: 'Give the subscription a sinkcredential that the webhook accepts, or renew the current one.',
-      nl: 'Geef het abonnement een sinkcredential die de webhook accepteert, of vernieuw de huidige.',
+      nl: 'Geef het abonnement een sinkcredential die de webhook accepteert, of vernieuw de huidige credential.',
     },
   },
   redirected: {

@@ -8,7 +8,7 @@ export const nextTexts = {
     nl: 'Assent vraagt de webhook op dit moment om toestemming.',
   },
   waiting: {
-    en: 'The callback URL can be called until nextat. After that, the handshake counts as refused.',
+    en: 'The callback URL can be called until nextat. After that, the handshake is refused.',
     nl: 'De callback-URL kan tot nextat worden aangeroepen. Daarna geldt de handshake als geweigerd.',
   },
 } satisfies Record<string, Text>;

@@ -26,7 +26,7 @@ export const landingTexts = {
     },
     development: {
       en: 'This command prints a link that signs you in:',
-      nl: 'Deze opdracht print een link waarmee u zich aanmeldt:',
+      nl: 'Deze opdracht toont een link om aan te melden:',
     },
   },
   doors: {
@@ -35,7 +35,7 @@ export const landingTexts = {
       role: { en: 'Consumer', nl: 'Afnemer' },
       steps: [
         {
-          en: 'Let your webhook answer the OPTIONS handshake.',
+          en: 'Let your webhook respond to the OPTIONS handshake.',
           nl: 'Laat uw webhook antwoord geven op de OPTIONS-handshake.',
         },
         {

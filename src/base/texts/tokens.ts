@@ -10,7 +10,7 @@ export const tokenTexts = {
     en: 'The Authorization header must contain the word Bearer and one token.',
     nl: 'De header Authorization moet het woord Bearer en één token bevatten.',
   },
-  malformed: { en: 'The token is malformed.', nl: 'Het token is onjuist opgebouwd.' },
+  malformed: { en: 'The token is malformed.', nl: 'Het token is niet geldig.' },
   tooLong: (limit: number): Text => ({
     en: `A token must have at most ${limit} characters.`,
     nl: `Een token mag hoogstens ${limit} tekens hebben.`,
@@ -54,7 +54,7 @@ export const tokenTexts = {
   claimMissing: (claim: string): Text => ({ en: `The token has no ${claim}.`, nl: `Het token heeft geen ${claim}.` }),
   claimMalformed: (claim: string): Text => ({
     en: `The ${claim} of the token is malformed.`,
-    nl: `In het token is ${claim} onjuist opgebouwd.`,
+    nl: `In het token is ${claim} niet geldig.`,
   }),
   name: (claim: string): Text => ({
     en: `The token must have a ${claim} of 1 to 200 visible characters, in Unicode form NFKC, with single spaces at most.`,

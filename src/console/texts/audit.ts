@@ -3,7 +3,7 @@ import type { Text } from '../app/text.js';
 export const auditTexts = {
   title: { en: 'Audit', nl: 'Auditlog' },
   lead: {
-    en: 'Who changed what, from what to what, newest first. All filters combine.',
+    en: 'Who changed what, when, and the old and new value; newest first. All filters combine.',
     nl: 'Wie wat heeft gewijzigd, van wat naar wat, de nieuwste eerst. Alle filters gelden samen.',
   },
   since: { en: 'From', nl: 'Vanaf' },

@@ -4,9 +4,9 @@ export const blocksTexts = {
   title: { en: 'Blocks', nl: 'Blokkades' },
   lead: {
     en: 'A block stops deliveries at once and changes nothing else. If you lift it, everything is as before.',
-    nl: 'Een blokkade stopt leveringen meteen en wijzigt verder niets. Als u die opheft, is alles weer als daarvoor.',
+    nl: 'Een blokkade stopt bezorgingen meteen en wijzigt verder niets. Als u die opheft, is alles weer als daarvoor.',
   },
-  create: { en: 'Block something', nl: 'Iets blokkeren' },
+  create: { en: 'New block', nl: 'Nieuwe blokkade' },
   none: { en: 'No block is in force.', nl: 'Er is geen blokkade van kracht.' },
   first: {
     en: 'These are the oldest {n}. Choose a kind to see fewer.',
@@ -27,7 +27,7 @@ export const blocksTexts = {
   hints: {
     origin: {
       en: 'One system that sends events. Write its name, such as eventemitter.example.com.',
-      nl: 'Eén systeem dat events verstuurt. Schrijf de naam, zoals eventemitter.example.com.',
+      nl: 'Eén systeem dat gebeurtenissen verstuurt. Schrijf de naam, zoals eventemitter.example.com.',
     },
     sink: {
       en: 'One webhook. Write the URL as its subscriptions have it.',
@@ -57,7 +57,7 @@ export const blocksTexts = {
   tenant: { en: 'In tenant', nl: 'Bij organisatie' },
   tenantHint: {
     en: 'Whose deliveries to stop. * is every tenant.',
-    nl: 'Wiens leveringen stoppen. * betekent alle organisaties.',
+    nl: 'Wiens bezorgingen stoppen. * betekent alle organisaties.',
   },
   everyTenant: { en: 'every tenant', nl: 'alle organisaties' },
   reasonHint: {
@@ -111,7 +111,7 @@ export const blocksTexts = {
   liftTitle: { en: 'Lift the block of {value}?', nl: 'De blokkade van {value} opheffen?' },
   liftText: {
     en: 'What it stopped continues at once, unless another block stops it. No webhook is asked again, except for grants that expired meanwhile.',
-    nl: 'Wat gestopt was, gaat meteen verder, tenzij een andere blokkade het stopt. Webhooks worden niet opnieuw gevraagd, behalve voor grants die intussen zijn verlopen.',
+    nl: 'Wat gestopt was, gaat meteen verder, tenzij een andere blokkade het stopt. Webhooks wordt niet opnieuw om toestemming gevraagd, behalve voor grants die intussen zijn verlopen.',
   },
   lifted: { en: 'The block is lifted.', nl: 'De blokkade is opgeheven.' },
   operatorOnly: { en: 'Only an operator can lift it.', nl: 'Alleen een registerbeheerder kan die opheffen.' },

@@ -10,7 +10,7 @@ const subscriptionStatuses: Record<Schemas['SubscriptionStatus'], Text> = {
   suspended: { en: 'suspended', nl: 'onderbroken' },
   blocked: { en: 'blocked', nl: 'geblokkeerd' },
   expired: { en: 'expired', nl: 'verlopen' },
-  retired: { en: 'retired', nl: 'opgeheven' },
+  retired: { en: 'retired', nl: 'buiten gebruik' },
 };
 export const subscriptionStatusNames = Object.keys(subscriptionStatuses) as Array<keyof typeof subscriptionStatuses>;
 
@@ -22,7 +22,7 @@ export const commonTexts = {
     '': { en: 'Today', nl: 'Vandaag' },
     subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
     register: { en: 'Register', nl: 'Abonneren' },
-    playground: { en: 'Playground', nl: 'Proefveld' },
+    playground: { en: 'Playground', nl: 'Uitproberen' },
     webhooks: { en: 'Webhooks', nl: 'Webhooks' },
     grants: { en: 'Grants', nl: 'Grants' },
     origins: { en: 'Origins', nl: 'Afzenders' },
@@ -77,13 +77,13 @@ export const commonTexts = {
     nl: `Voor deze pagina is een token met een van deze scopes nodig: ${needed}. Dat van u heeft: ${present}.`,
   }),
   problems: {
-    lost: { en: 'The registry did not answer.', nl: 'Het register gaf geen antwoord.' },
+    lost: { en: 'The registry did not respond.', nl: 'Het register gaf geen antwoord.' },
     lostNext: {
       en: 'It is not certain whether this was done. Check the connection, then try again: the same request is not done twice.',
       nl: 'Het is niet zeker of dit is gedaan. Controleer de verbinding en probeer het opnieuw: hetzelfde verzoek wordt niet twee keer uitgevoerd.',
     },
     lostRead: {
-      en: 'Nothing was changed. This page tries again until the registry answers.',
+      en: 'Nothing was changed. This page tries again until the registry responds.',
       nl: 'Er is niets gewijzigd. Deze pagina probeert het opnieuw tot het register antwoordt.',
     },
     changedMeanwhile: {
@@ -140,8 +140,8 @@ export const signInTexts = {
   },
   linkTitle: { en: 'Sign in as someone else?', nl: 'Aanmelden als iemand anders?' },
   linkText: {
-    en: 'A link wants to sign you in with another account. If you did not print this link yourself, do not use it: what you do would be done as that account.',
-    nl: 'Een link wil u aanmelden met een ander account. Hebt u deze link niet zelf geprint, gebruik hem dan niet: wat u doet, gebeurt dan namens dat account.',
+    en: 'A link wants to sign you in with another account. If you did not make this link yourself, do not use it: what you do would be done as that account.',
+    nl: 'Een link wil u aanmelden met een ander account. Hebt u deze link niet zelf gemaakt, gebruik hem dan niet: wat u doet, gebeurt dan namens dat account.',
   },
   present: { en: 'You are', nl: 'U bent' },
   offered: { en: 'The link is for', nl: 'De link is voor' },
@@ -157,7 +157,7 @@ export const signInTexts = {
   past: { en: 'This token has expired.', nl: 'Dit token is verlopen.' },
   development: {
     en: 'This is a development registry. On its machine, this command prints a link that signs you in:',
-    nl: 'Dit is een ontwikkelregister. Op de machine ervan print deze opdracht een link waarmee u zich aanmeldt:',
+    nl: 'Dit is een ontwikkelregister. Op de machine ervan toont deze opdracht een link om aan te melden:',
   },
   with: { en: 'Sign in with', nl: 'Aanmelden bij' },
   orToken: { en: 'Or paste a token', nl: 'Of plak een token' },

@@ -22,7 +22,7 @@ export const grantsTexts = {
   state: { en: 'State', nl: 'Status' },
   basis: { en: 'Basis', nl: 'Grondslag' },
   bases: {
-    response: { en: 'response to OPTIONS', nl: 'response op OPTIONS' },
+    response: { en: 'response to OPTIONS', nl: 'antwoord op OPTIONS' },
     callback: { en: 'callback', nl: 'callback' },
     agreement: { en: 'agreement', nl: 'overeenkomst' },
     policy: { en: 'policy of the origin', nl: 'beleid van de afzender' },
@@ -56,7 +56,7 @@ export const grantsTexts = {
   allowedOrigin: { en: 'WebHook-Allowed-Origin', nl: 'WebHook-Allowed-Origin' },
   tolerated: { en: 'Tolerated', nl: 'Door de vingers gezien' },
   renewal: { en: 'Renewal', nl: 'Verlenging' },
-  renewsAt: { en: 'Assent asks the webhook again', nl: 'Assent vraagt het de webhook opnieuw' },
+  renewsAt: { en: 'Assent asks the webhook again', nl: 'Assent vraagt de webhook opnieuw om toestemming' },
   renewsNever: { en: 'Assent does not renew it.', nl: 'Assent verlengt deze grant niet.' },
   renewed: {
     true: { en: 'renewed', nl: 'wordt verlengd' },
@@ -67,8 +67,8 @@ export const grantsTexts = {
     false: { en: 'not on hold', nl: 'niet in pauze' },
   },
   renewalFails: {
-    en: 'The last renewal got no response that counts. Assent keeps asking until the grant expires.',
-    nl: 'De laatste verlenging kreeg geen geldige response. Assent blijft het vragen tot de grant verloopt.',
+    en: 'The last renewal got no valid response. Assent keeps asking until the grant expires.',
+    nl: 'De laatste verlenging kreeg geen geldig antwoord. Assent blijft om verlenging vragen tot de grant verloopt.',
   },
   ended: { en: 'Ended', nl: 'Beëindigd' },
   why: { en: 'Why it ended', nl: 'Reden van het einde' },
@@ -92,7 +92,7 @@ export const grantsTexts = {
   revokeTitle: { en: 'Revoke this grant?', nl: 'Deze grant intrekken?' },
   revokeLead: {
     en: 'Deliveries of this origin to this sink stop within seconds, for all subscriptions. Callback URLs stop working. To undo it, ask the webhook again or record an agreement.',
-    nl: 'Bezorgingen van deze afzender aan deze sink stoppen binnen enkele seconden, voor alle abonnementen. Callback-URL’s werken niet meer. Om dit terug te draaien, vraagt u het de webhook opnieuw of legt u een overeenkomst vast.',
+    nl: 'Bezorgingen van deze afzender aan deze sink stoppen binnen enkele seconden, voor alle abonnementen. Callback-URL’s werken niet meer. Om dit terug te draaien, vraagt u de webhook opnieuw om toestemming of legt u een overeenkomst vast.',
   },
   revoked: { en: 'The grant was revoked.', nl: 'De grant is ingetrokken.' },
   webhook: { en: 'The whole webhook', nl: 'De hele webhook' },
@@ -140,7 +140,7 @@ export const grantsTexts = {
   count: { en: 'Number', nl: 'Aantal' },
   outcomes: {
     delivered: { en: 'delivered (2xx)', nl: 'bezorgd (2xx)' },
-    gone: { en: 'retired (410)', nl: 'opgeheven (410)' },
+    gone: { en: 'retired (410)', nl: 'buiten gebruik (410)' },
     throttled: { en: 'too many requests (429)', nl: 'te veel verzoeken (429)' },
     unavailable: { en: 'unavailable (503)', nl: 'niet beschikbaar (503)' },
     mediarefused: { en: 'media type refused (415)', nl: 'mediatype geweigerd (415)' },
@@ -148,7 +148,7 @@ export const grantsTexts = {
     redirected: { en: 'redirected (3xx)', nl: 'doorverwezen (3xx)' },
     rejected: { en: 'rejected (other 4xx)', nl: 'afgewezen (andere 4xx)' },
     failed: { en: 'failed (other 5xx)', nl: 'mislukt (andere 5xx)' },
-    no_response: { en: 'no response', nl: 'geen response' },
+    no_response: { en: 'no response', nl: 'geen antwoord' },
   } as Record<string, Text>,
   lastDelivery: { en: 'Last delivery', nl: 'Laatste bezorging' },
   lastSuccess: { en: 'Last success', nl: 'Laatste geslaagde bezorging' },

@@ -4,7 +4,7 @@ export const originsTexts = {
   title: { en: 'Origins', nl: 'Afzenders' },
   lead: {
     en: 'An origin is a system that sends events. Consumers can subscribe to it after you register it.',
-    nl: 'Een afzender is een systeem dat events verstuurt. Afnemers kunnen zich erop abonneren nadat u de afzender hebt geregistreerd.',
+    nl: 'Een afzender is een systeem dat gebeurtenissen verstuurt. Afnemers kunnen zich erop abonneren nadat u de afzender hebt geregistreerd.',
   },
   create: { en: 'Register an origin', nl: 'Afzender registreren' },
   created: { en: 'The origin is registered.', nl: 'De afzender is geregistreerd.' },
@@ -70,7 +70,7 @@ export const originsTexts = {
   },
   rulesText: {
     en: 'A subscription is allowed if rules about its subscriber allow every event that it could match. Without rules, everyone of your tenant may subscribe to everything.',
-    nl: 'Een abonnement mag als regels over de abonnee alle events toestaan die het kan krijgen. Zonder regels mag iedereen van uw organisatie zich op alles abonneren.',
+    nl: 'Een abonnement mag als regels over de abonnee alle gebeurtenissen toestaan die het kan krijgen. Zonder regels mag iedereen van uw organisatie zich op alles abonneren.',
   },
   noOne: { en: 'No rule: no subscription is allowed.', nl: 'Geen regel: geen enkel abonnement mag.' },
   ruleNames: {
@@ -167,7 +167,7 @@ export const policyTexts = {
     label: { en: 'Rate for webhooks without handshake', nl: 'Tempo voor webhooks zonder handshake' },
     hint: {
       en: 'For webhooks that return 405 or 501 to OPTIONS. Empty: they get no events.',
-      nl: 'Voor webhooks die 405 of 501 geven op OPTIONS. Leeg: ze krijgen geen events.',
+      nl: 'Voor webhooks die 405 of 501 geven op OPTIONS. Leeg: ze krijgen geen gebeurtenissen.',
     },
   },
   grantseconds: {
@@ -181,14 +181,14 @@ export const policyTexts = {
     label: { en: 'Profile', nl: 'Profiel' },
     hint: {
       en: 'The rules that its events must follow.',
-      nl: 'De regels waaraan de events moeten voldoen.',
+      nl: 'De regels waaraan de gebeurtenissen moeten voldoen.',
     },
   },
   goneafter: {
-    label: { en: 'Retire after 410 responses', nl: 'Opheffen na 410-antwoorden' },
+    label: { en: 'Retire after 410 responses', nl: 'Buiten gebruik na 410-antwoorden' },
     hint: {
       en: 'After how many 410 responses in a row a webhook is retired. Empty: 1.',
-      nl: 'Na hoeveel 410-antwoorden op rij een webhook is opgeheven. Leeg: 1.',
+      nl: 'Na hoeveel 410-antwoorden op rij een webhook buiten gebruik is. Leeg: 1.',
     },
   },
 } satisfies Record<string, { label: Text; hint: Text }>;
@@ -232,7 +232,7 @@ export const policySentences = {
     nl: 'Antwoorden worden strikt gelezen, zoals de specificatie eist.',
   },
   lenient: {
-    en: 'Responses are read leniently: some common mistakes count as consent, with a warning.',
+    en: 'Responses are read leniently: some common mistakes are accepted as consent, with a warning.',
     nl: 'Antwoorden worden soepel gelezen: enkele veelgemaakte fouten gelden als toestemming, met een waarschuwing.',
   },
   offer: {
@@ -257,14 +257,14 @@ export const policySentences = {
   },
   profile: {
     en: 'Its events must follow the profile {value}.',
-    nl: 'De events moeten voldoen aan het profiel {value}.',
+    nl: 'De gebeurtenissen moeten voldoen aan het profiel {value}.',
   },
   goneOnce: {
     en: 'One 410 response to a delivery retires a webhook.',
-    nl: 'Eén 410-antwoord op een levering heft een webhook op.',
+    nl: 'Na één 410-antwoord op een bezorging is een webhook buiten gebruik.',
   },
   goneAfter: {
     en: '{value} 410 responses in a row, to deliveries, retire a webhook.',
-    nl: '{value} 410-antwoorden op rij, op leveringen, heffen een webhook op.',
+    nl: 'Na {value} 410-antwoorden op rij, op bezorgingen, is een webhook buiten gebruik.',
   },
 } satisfies Record<string, Text>;

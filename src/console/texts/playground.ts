@@ -22,7 +22,7 @@ export const playgroundTexts = {
   },
   event: { en: 'Event as JSON', nl: 'Gebeurtenis als JSON' },
   eventHint: {
-    en: 'Structured mode. Data does not count for the match, so you can leave it out.',
+    en: 'Structured mode. The match ignores data, so you can leave it out.',
     nl: 'Structured mode. Data telt niet mee, dus u kunt die weglaten.',
   },
   line: { en: 'Line', nl: 'Regel' },
@@ -35,7 +35,7 @@ export const playgroundTexts = {
     nl: 'Hieronder staat het resultaat van de laatste geldige gebeurtenis.',
   },
   warnings: { en: 'Valid, but the profile advises otherwise:', nl: 'Geldig, maar het profiel raadt iets anders aan:' },
-  gets: { en: 'Webhooks that get it', nl: 'Webhooks die haar krijgen' },
+  gets: { en: 'Webhooks that get it', nl: 'Webhooks die deze gebeurtenis krijgen' },
   getsNone: { en: 'No webhook gets this event.', nl: 'Geen enkele webhook krijgt deze gebeurtenis.' },
   getsNot: { en: 'Subscriptions that do not get it', nl: 'Abonnementen die haar niet krijgen' },
   getsNotNone: {
@@ -58,7 +58,7 @@ export const playgroundTexts = {
   absent: { en: 'nothing', nl: 'niets' },
   explanations: {
     matched: { en: 'It gets the event.', nl: 'Het krijgt de gebeurtenis.' },
-    filter: { en: 'The event does not match', nl: 'De gebeurtenis past niet bij' },
+    filter: { en: 'The event does not match', nl: 'De gebeurtenis voldoet niet aan' },
     blocked: { en: 'An admin blocks it.', nl: 'Een beheerder blokkeert het.' },
     suspended: { en: 'It matches, but it is suspended.', nl: 'Het past, maar het abonnement is onderbroken.' },
     no_grant: {

@@ -52,8 +52,8 @@ export const subscriptionPageTexts = {
     nl: `De verlenging is nog niet gelukt. De grant eindigt over ${left}.`,
   }),
   rejected: (count: string): Text => ({
-    en: `The callback URL was called in a way that does not count. Number of such calls: ${count}.`,
-    nl: `De callback-URL is aangeroepen op een manier die niet telt. Aantal van zulke aanroepen: ${count}.`,
+    en: `Calls to the callback URL that were not valid: ${count}.`,
+    nl: `Ongeldige aanroepen van de callback-URL: ${count}.`,
   }),
   warnings: { en: 'Warnings', nl: 'Waarschuwingen' },
 
@@ -92,22 +92,22 @@ export const subscriptionPageTexts = {
   },
 
   actions: { en: 'Actions', nl: 'Acties' },
-  ask: { en: 'Ask the webhook again', nl: 'De webhook opnieuw vragen' },
-  asking: { en: 'Asking the webhook…', nl: 'De webhook wordt gevraagd…' },
-  asked: { en: 'The webhook was asked again.', nl: 'De webhook is opnieuw gevraagd.' },
+  ask: { en: 'Ask the webhook again', nl: 'Opnieuw om toestemming vragen' },
+  asking: { en: 'Asking the webhook…', nl: 'Toestemming wordt gevraagd…' },
+  asked: { en: 'The webhook was asked again.', nl: 'De webhook is opnieuw om toestemming gevraagd.' },
   edit: { en: 'Edit', nl: 'Wijzigen' },
   suspend: { en: 'Suspend', nl: 'Onderbreken' },
   suspendTitle: { en: 'Suspend this subscription', nl: 'Dit abonnement onderbreken' },
   suspendHint: {
     en: 'Deliveries stop until you resume it. Assent does not ask the webhook in the meantime.',
-    nl: 'Er wordt niets bezorgd totdat u het hervat. Assent vraagt de webhook in die tijd niets.',
+    nl: 'Er wordt niets bezorgd totdat u het hervat. Assent vraagt de webhook in die tijd niet om toestemming.',
   },
   suspendDone: { en: 'The subscription is suspended.', nl: 'Het abonnement is onderbroken.' },
   resume: { en: 'Resume', nl: 'Hervatten' },
   resumeTitle: { en: 'Resume this subscription', nl: 'Dit abonnement hervatten' },
   resumeHint: {
     en: 'Deliveries can start again. Assent asks the webhook if that is needed.',
-    nl: 'Bezorgen kan weer. Assent vraagt de webhook als dat nodig is.',
+    nl: 'Bezorgen kan weer. Assent vraagt de webhook om toestemming als dat nodig is.',
   },
   resumeDone: { en: 'The subscription is resumed.', nl: 'Het abonnement is hervat.' },
   remove: { en: 'Delete', nl: 'Verwijderen' },
@@ -151,7 +151,7 @@ export const subscriptionPageTexts = {
   heldUntil: { en: 'On hold until', nl: 'Pauze tot' },
   outcomes: {
     delivered: { en: 'delivered', nl: 'bezorgd' },
-    gone: { en: 'gone (410)', nl: 'opgeheven (410)' },
+    gone: { en: 'gone (410)', nl: 'buiten gebruik (410)' },
     throttled: { en: 'too many requests (429)', nl: 'te veel verzoeken (429)' },
     unavailable: { en: 'unavailable (503)', nl: 'niet beschikbaar (503)' },
     mediarefused: { en: 'media type refused (415)', nl: 'mediatype geweigerd (415)' },
@@ -170,7 +170,10 @@ export const handshakePageTexts = {
     en: 'What Assent asked the webhook, and what came back. The newest comes first.',
     nl: 'Wat Assent de webhook vroeg en wat er terugkwam. De nieuwste staat bovenaan.',
   },
-  none: { en: 'Assent has not asked this webhook yet.', nl: 'Assent heeft deze webhook nog niets gevraagd.' },
+  none: {
+    en: 'Assent has not asked this webhook yet.',
+    nl: 'Assent heeft deze webhook nog niet om toestemming gevraagd.',
+  },
   older: { en: 'Show older handshakes', nl: 'Oudere handshakes tonen' },
   attempt: (number: string): Text => ({ en: `Attempt ${number}`, nl: `Poging ${number}` }),
   sent: { en: 'Request', nl: 'Verzoek' },
@@ -198,7 +201,7 @@ export const handshakePageTexts = {
   triggers: {
     registration: { en: 'registration', nl: 'aanvraag' },
     change: { en: 'change', nl: 'wijziging' },
-    request: { en: 'asked again', nl: 'opnieuw gevraagd' },
+    request: { en: 'asked again', nl: 'nieuw verzoek om toestemming' },
     renewal: { en: 'renewal', nl: 'verlenging' },
   },
   states: {
@@ -208,11 +211,11 @@ export const handshakePageTexts = {
     granted: { en: 'granted', nl: 'toegestaan' },
     refused: { en: 'refused', nl: 'geweigerd' },
     unreachable: { en: 'unreachable', nl: 'onbereikbaar' },
-    retired: { en: 'retired', nl: 'opgeheven' },
+    retired: { en: 'retired', nl: 'buiten gebruik' },
     cancelled: { en: 'cancelled', nl: 'vervallen' },
   },
 
-  lines: { en: 'Lines for your webhook', nl: 'Regels voor uw webhook' },
+  lines: { en: 'Code for your webhook', nl: 'Code voor uw webhook' },
   linesHint: {
     en: 'Add this to your webhook. It allows this origin, at this rate, and no other. Then ask again.',
     nl: 'Zet dit in uw webhook. Het staat deze afzender toe, in dit tempo, en geen andere. Vraag daarna opnieuw.',
@@ -236,7 +239,7 @@ export const registerTexts = {
   sink: { en: 'Sink', nl: 'Sink' },
   sinkHint: {
     en: 'The https URL of your webhook. Assent asks exactly this URL.',
-    nl: 'De https-URL van uw webhook. Assent vraagt precies deze URL.',
+    nl: 'De https-URL van uw webhook. Assent vraagt precies deze URL om toestemming.',
   },
   notUrl: {
     en: 'Write a whole URL, such as https://webhook.example.com/events.',
@@ -330,19 +333,19 @@ export const registerTexts = {
   matches: { en: 'This event matches.', nl: 'Deze gebeurtenis past.' },
   matchesNot: {
     en: 'This event does not match. The first part that fails:',
-    nl: 'Deze gebeurtenis past niet. Het eerste deel dat niet klopt:',
+    nl: 'Deze gebeurtenis voldoet niet. Het eerste deel dat niet klopt:',
   },
   checking: { en: 'Checking…', nl: 'Controleren…' },
   mendFirst: {
-    en: 'Fix the faults above to see whether it matches.',
+    en: 'Fix the errors above to see whether it matches.',
     nl: 'Herstel eerst de fouten om te zien of het past.',
   },
 
   draft: {
     en: 'Register it as a draft: do not ask the webhook until I resume it',
-    nl: 'Als concept opslaan: vraag de webhook pas als ik het hervat',
+    nl: 'Als concept opslaan: vraag de webhook pas om toestemming als ik het abonnement hervat',
   },
-  submit: { en: 'Register and ask the webhook', nl: 'Aanvragen en de webhook vragen' },
+  submit: { en: 'Register and ask the webhook', nl: 'Aanvragen en om toestemming vragen' },
   submitDraft: { en: 'Register the draft', nl: 'Concept opslaan' },
   registered: { en: 'The subscription is registered.', nl: 'Het abonnement is opgeslagen.' },
   answer: { en: 'The response of your webhook', nl: 'Het antwoord van uw webhook' },

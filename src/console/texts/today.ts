@@ -26,12 +26,12 @@ export const todayTexts = {
     unreachable: {
       title: { en: 'Unreachable', nl: 'Onbereikbaar' },
       hint: {
-        en: 'Assent asked several times and got no response that counts.',
-        nl: 'Assent heeft het meerdere keren gevraagd en kreeg geen geldige response.',
+        en: 'Assent asked several times and got no valid response.',
+        nl: 'Assent vroeg meerdere keren om toestemming en kreeg geen geldig antwoord.',
       },
     },
     retired: {
-      title: { en: 'Retired', nl: 'Opgeheven' },
+      title: { en: 'Retired', nl: 'Buiten gebruik' },
       hint: {
         en: 'The webhook returned 410: it is gone.',
         nl: 'De webhook gaf 410 terug: die bestaat niet meer.',
@@ -41,7 +41,7 @@ export const todayTexts = {
       title: { en: 'Consent expired', nl: 'Toestemming verlopen' },
       hint: {
         en: 'Nothing is delivered until the webhook is asked again.',
-        nl: 'Er wordt niets bezorgd tot de webhook het opnieuw is gevraagd.',
+        nl: 'Er wordt niets bezorgd tot de webhook opnieuw om toestemming is gevraagd.',
       },
     },
     blocked: {
@@ -86,18 +86,18 @@ export const todayTexts = {
   handshakeOutcomes: {
     granted: { en: 'Granted', nl: 'Toestemming' },
     refused: { en: 'Refused', nl: 'Geweigerd' },
-    no_response: { en: 'No answer', nl: 'Geen antwoord' },
+    no_response: { en: 'No response', nl: 'Geen antwoord' },
     not_asked: { en: 'Not asked', nl: 'Niet gevraagd' },
   },
-  deliveries: { en: 'Deliveries that senders reported', nl: 'Leveringen die zijn gemeld' },
+  deliveries: { en: 'Deliveries that senders reported', nl: 'Bezorgingen die zijn gemeld' },
   deliveryOutcomes: {
     delivered: { en: 'Delivered', nl: 'Bezorgd' },
-    wait: { en: 'Asked to wait (429, 503)', nl: 'Gevraagd te wachten (429, 503)' },
-    gone: { en: 'Gone (410)', nl: 'Opgeheven (410)' },
+    wait: { en: 'Asked to wait (429, 503)', nl: 'Vroeg om te wachten (429, 503)' },
+    gone: { en: 'Gone (410)', nl: 'Buiten gebruik (410)' },
     failed: { en: 'Failed', nl: 'Mislukt' },
   },
   rates: { en: 'Rate used, of the rate allowed', nl: 'Gebruikt tempo, van het toegestane tempo' },
-  leased: { en: 'Requests leased', nl: 'Geleaste verzoeken' },
+  leased: { en: 'Requests leased', nl: 'Gereserveerde verzoeken' },
   unused: { en: 'Allowed and not used', nl: 'Toegestaan en niet gebruikt' },
   ratesHint: {
     en: 'In the minutes in which senders asked for a lease.',
