@@ -346,7 +346,7 @@ inBrowser('subscriptions in the console', () => {
     const { page, check } = await stage.open(['assent:admin'], '#/subscriptions?host=h7.example.com');
     await page.waitForSelector('text=100 of 100 subscriptions.');
     await button(page, 'Clear').click();
-    await page.waitForSelector('text=/^10,000 of 10000\\+ subscriptions/');
+    await page.waitForSelector('text=/^10,000 of 10,000\\+ subscriptions/');
     expect(await page.locator('tbody tr').count()).toBeLessThan(100);
     await expectAccessible(page);
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
