@@ -95,8 +95,13 @@ async function tablesOf() {
       `_${escaped([inDutch(title), inDutch(filled)].join(' ').trim())}_`,
     ].join('\n\n');
   };
+  const { glossary } = await built('base/texts/glossary.js');
   const accessible = JSON.parse(await inTests('support/accessible-pages.json'));
   return {
+    glossary: {
+      head: ['term', 'in Dutch', 'meaning'],
+      rows: glossary.map(({ en, nl, meaning }) => [en, nl, meaning]),
+    },
     commands: {
       head: ['command', 'does', 'options'],
       rows: Object.entries(commands)

@@ -94,30 +94,30 @@ export const problems = {
   origin_not_found: {
     status: 404,
     when: 'A path, a parameter or a body names an origin that the tenant does not have.',
-    title: { en: 'This origin does not exist.', nl: 'Deze afzender bestaat niet.' },
+    title: { en: 'This origin does not exist.', nl: 'Deze herkomst bestaat niet.' },
   },
   origin_exists: {
     status: 409,
     when: 'The name of a new origin is taken.',
-    title: { en: 'This origin already exists.', nl: 'Deze afzender bestaat al.' },
+    title: { en: 'This origin already exists.', nl: 'Deze herkomst bestaat al.' },
   },
   default_origin_exists: {
     status: 409,
     when: 'A second origin of the tenant would become its default.',
     title: {
       en: 'The tenant already has another default origin.',
-      nl: 'De organisatie heeft al een andere standaardafzender.',
+      nl: 'De organisatie heeft al een andere standaardherkomst.',
     },
   },
   origin_in_use: {
     status: 409,
     when: 'You delete an origin that has subscriptions.',
-    title: { en: 'Subscriptions still use this origin.', nl: 'Er zijn nog abonnementen op deze afzender.' },
+    title: { en: 'Subscriptions still use this origin.', nl: 'Er zijn nog abonnementen op deze herkomst.' },
   },
   no_default_origin: {
     status: 409,
     when: 'A request names no origin, and the tenant has no default one.',
-    title: { en: 'The tenant has no default origin.', nl: 'De organisatie heeft geen standaardafzender.' },
+    title: { en: 'The tenant has no default origin.', nl: 'De organisatie heeft geen standaardherkomst.' },
   },
   quota_exceeded: {
     status: 403,
@@ -129,7 +129,7 @@ export const problems = {
     when: 'The subscription rules of the origin do not allow every event that the subscription could match.',
     title: {
       en: 'The rules of the origin do not allow this subscription.',
-      nl: 'De regels van de afzender staan dit abonnement niet toe.',
+      nl: 'De regels van de herkomst staan dit abonnement niet toe.',
     },
   },
   subscription_not_found: {
@@ -157,7 +157,7 @@ export const problems = {
     when: 'A sender or a gateway asks for a delivery that has no consent. `faults` says why.',
     title: {
       en: 'The origin has no permission to send to this sink.',
-      nl: 'De afzender mag niet naar deze sink sturen.',
+      nl: 'De herkomst mag niet naar deze sink sturen.',
     },
   },
   rate_used_up: {
@@ -172,10 +172,10 @@ export const problems = {
   },
   match_too_expensive: {
     status: 403,
-    when: 'The filters of the origin need more steps for this message than one may use.',
+    when: 'The filters of the origin need more steps for this event than one may use.',
     title: {
-      en: 'The filters need too many steps for this message.',
-      nl: 'De filters hebben te veel stappen nodig voor dit bericht.',
+      en: 'The filters need too many steps for this event.',
+      nl: 'De filters hebben te veel stappen nodig voor deze gebeurtenis.',
     },
   },
   filters_too_expensive: {
@@ -196,7 +196,7 @@ export const problems = {
   callback_rate_malformed: {
     status: 400,
     when: 'A callback has a `WebHook-Allowed-Rate` that is no rate.',
-    title: { en: 'WebHook-Allowed-Rate is malformed.', nl: 'WebHook-Allowed-Rate is onjuist opgebouwd.' },
+    title: { en: 'WebHook-Allowed-Rate is malformed.', nl: 'WebHook-Allowed-Rate is niet geldig.' },
   },
   precondition_failed: {
     status: 412,

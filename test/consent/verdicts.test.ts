@@ -136,7 +136,7 @@ test('a description shows the observed value and the origin that asked', () => {
       'it returned status 200, WebHook-Allowed-Origin "eventgrid.azure.net".',
   );
   expect(describeVerdict('origin_mismatch', facts, 'nl')).toBe(
-    'De webhook geeft een andere afzender toestemming, niet de afzender die erom vroeg. Voor afzender ' +
+    'De webhook geeft een andere herkomst toestemming, niet de herkomst die erom vroeg. Voor herkomst ' +
       '"eventemitter.example.com" stuurde de webhook dit terug: status 200, WebHook-Allowed-Origin "eventgrid.azure.net".',
   );
   expect(describeVerdict('request_origin_echoed', { origin, requestedOriginEchoed: origin }, 'en')).toContain(

@@ -141,7 +141,7 @@ inBrowser('grants, agreements and webhooks', () => {
   test('a sender sees the webhooks in Dutch, and is offered no change', async () => {
     const { page, check } = await stage.open(['assent:deliver'], '#/webhooks', { language: 'nl' });
     await page.getByRole('link', { name: sink('/held') }).click();
-    await page.getByText('De afzender mag aan deze sink sturen.').waitFor();
+    await page.getByText('De herkomst mag aan deze sink sturen.').waitFor();
     await page.getByText('Verleend').waitFor();
     expect(await page.getByRole('button', { name: 'Intrekken' }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Overeenkomst vastleggen' }).count()).toBe(0);

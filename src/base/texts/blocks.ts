@@ -4,7 +4,7 @@ import type { Text } from './text.js';
 export type BlockKind = 'origin' | 'sink' | 'host' | 'domain' | 'network' | 'subscriber' | 'tenant';
 
 const things: Record<BlockKind, (value: string) => Text> = {
-  origin: (value) => ({ en: `the origin ${value}`, nl: `de afzender ${value}` }),
+  origin: (value) => ({ en: `the origin ${value}`, nl: `de herkomst ${value}` }),
   sink: (value) => ({ en: `the sink ${value}`, nl: `de sink ${value}` }),
   host: (value) => ({ en: `the host ${value}`, nl: `de host ${value}` }),
   domain: (value) => ({ en: `the domain ${value}`, nl: `het domein ${value}` }),
@@ -52,7 +52,7 @@ export const blockTexts = {
   },
   untilLifted: {
     en: 'Assent does not ask this webhook, and senders do not get this subscription, until an admin lifts the block.',
-    nl: 'Assent vraagt deze webhook niets en verzendende systemen krijgen dit abonnement niet, totdat een beheerder de blokkade opheft.',
+    nl: 'Assent vraagt deze webhook niets en verzenders krijgen dit abonnement niet, totdat een beheerder de blokkade opheft.',
   },
   untilEnd: {
     en: 'The block ends.',

@@ -7,7 +7,7 @@ export const pageTexts = {
   request: { en: 'Request', nl: 'Verzoek' },
   start: { en: 'Start page', nl: 'Startpagina' },
   console: { en: 'Console', nl: 'Console' },
-  origin: { en: 'Origin', nl: 'Afzender' },
+  origin: { en: 'Origin', nl: 'Herkomst' },
   webhook: { en: 'Webhook', nl: 'Webhook' },
   rate: { en: 'Rate', nl: 'Tempo' },
   rateOf: (rate: Rate): Text =>
@@ -23,7 +23,7 @@ export const pageTexts = {
 export const questionTexts = {
   title: {
     en: 'May this origin send events to your webhook?',
-    nl: 'Mag deze afzender gebeurtenissen naar uw webhook sturen?',
+    nl: 'Mag deze herkomst gebeurtenissen naar uw webhook sturen?',
   },
   lead: (origin: string): Text => ({
     en: `The system ${origin} asks for your consent to send events to the webhook below.`,
@@ -73,12 +73,12 @@ export const decisionTexts = {
   givenBefore: { en: 'Consent was already given', nl: 'Toestemming was al gegeven' },
   maySend: {
     en: 'The origin may send events to this webhook.',
-    nl: 'De afzender mag gebeurtenissen naar deze webhook sturen.',
+    nl: 'De herkomst mag gebeurtenissen naar deze webhook sturen.',
   },
   refused: { en: 'Consent refused', nl: 'Toestemming geweigerd' },
   refusal: {
     en: 'The refusal is recorded. This request gives the origin no consent.',
-    nl: 'De weigering is vastgelegd. De afzender krijgt op dit verzoek geen toestemming.',
+    nl: 'De weigering is vastgelegd. De herkomst krijgt op dit verzoek geen toestemming.',
   },
   earlier: (time: Text): Text => ({
     en: `An earlier consent stays valid until ${time.en}.`,

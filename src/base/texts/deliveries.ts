@@ -24,11 +24,11 @@ export const outcomeTexts = {
   throttled: {
     title: {
       en: 'The webhook is receiving too many requests (429), so senders pause.',
-      nl: 'De webhook krijgt te veel verzoeken (429), dus verzendende systemen pauzeren.',
+      nl: 'De webhook krijgt te veel verzoeken (429), dus verzenders pauzeren.',
     },
     advice: {
       en: 'Return a lower WebHook-Allowed-Rate in the next handshake, and use Retry-After to say how long senders must wait.',
-      nl: 'Stuur in de volgende handshake een lagere WebHook-Allowed-Rate terug, en geef met Retry-After aan hoelang verzendende systemen moeten wachten.',
+      nl: 'Stuur in de volgende handshake een lagere WebHook-Allowed-Rate terug, en geef met Retry-After aan hoelang verzenders moeten wachten.',
     },
   },
   unavailable: {
@@ -38,7 +38,7 @@ export const outcomeTexts = {
     },
     advice: {
       en: 'Bring the webhook back into service, and use Retry-After to say when senders may retry.',
-      nl: 'Maak de webhook weer beschikbaar, en geef met Retry-After aan wanneer verzendende systemen het opnieuw mogen proberen.',
+      nl: 'Maak de webhook weer beschikbaar, en geef met Retry-After aan wanneer verzenders het opnieuw mogen proberen.',
     },
   },
   mediarefused: {
@@ -64,7 +64,7 @@ export const outcomeTexts = {
   redirected: {
     title: {
       en: 'The webhook returns a redirect, which senders do not follow.',
-      nl: 'De webhook stuurt een redirect terug, die verzendende systemen niet volgen.',
+      nl: 'De webhook stuurt een redirect terug, die verzenders niet volgen.',
     },
     advice: {
       en: 'Register the URL that the redirect points to.',
@@ -94,11 +94,11 @@ export const outcomeTexts = {
   no_response: {
     title: {
       en: 'The webhook does not respond to the senders.',
-      nl: 'De webhook antwoordt niet aan de verzendende systemen.',
+      nl: 'De webhook antwoordt niet aan de verzenders.',
     },
     advice: {
       en: 'Check that its host is up and responds within the time that senders wait.',
-      nl: 'Controleer of de host bereikbaar is en antwoordt binnen de tijd die verzendende systemen wachten.',
+      nl: 'Controleer of de host bereikbaar is en antwoordt binnen de tijd die verzenders wachten.',
     },
   },
 } satisfies Record<string, OutcomeText>;

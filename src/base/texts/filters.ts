@@ -232,7 +232,7 @@ const priceReasons = {
     }),
   everyEvent: {
     en: 'They name nothing that Assent can look up, so Assent must test every event of the origin. Add types, a source, or a filter with exact, prefix or suffix.',
-    nl: 'Ze noemen niets waarop Assent kan zoeken, dus Assent moet elke gebeurtenis van de afzender testen. Voeg types, een source of een filter met exact, prefix of suffix toe.',
+    nl: 'Ze noemen niets waarop Assent kan zoeken, dus Assent moet elke gebeurtenis van de herkomst testen. Voeg types, een source of een filter met exact, prefix of suffix toe.',
   },
 };
 

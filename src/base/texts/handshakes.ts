@@ -16,7 +16,7 @@ export const nextTexts = {
 /** More renewals are due than the budget allows. Without a host, it is that of the tenant. */
 export const renewalsExceedBudget = (host: string | undefined, budget: number): Text => ({
   en: `More than ${budget} renewals${host === undefined ? '' : ` for ${host}`} are due within an hour, which is the budget of handshakes, so grants can expire. Choose a longer lifetime for the origin, or ask the operator to raise the budget.`,
-  nl: `Binnen een uur zijn meer dan ${budget} verlengingen${host === undefined ? '' : ` voor ${host}`} nodig. Meer laat het budget voor handshakes niet toe, dus grants kunnen verlopen. Kies een langere geldigheidsduur voor de afzender, of vraag de operator om een hoger budget.`,
+  nl: `Binnen een uur zijn meer dan ${budget} verlengingen${host === undefined ? '' : ` voor ${host}`} nodig. Meer laat het budget voor handshakes niet toe, dus grants kunnen verlopen. Kies een langere geldigheidsduur voor de herkomst, of vraag de systeembeheerder om een hoger budget.`,
 });
 
 const sendOrigin = (origin: string): Text => ({
@@ -34,7 +34,7 @@ export const rejectedCallbackTexts = {
   origin_mismatch: ({ origin, allowedOrigin }: { origin: string; allowedOrigin: string }) => ({
     message: {
       en: `A callback allowed another origin, ${allowedOrigin}, so it granted nothing.`,
-      nl: `Een callback gaf een andere afzender toestemming, ${allowedOrigin}, en telt dus niet.`,
+      nl: `Een callback gaf een andere herkomst toestemming, ${allowedOrigin}, en telt dus niet.`,
     },
     advice: sendOrigin(origin),
   }),
@@ -120,7 +120,7 @@ export const handshakeTexts = {
   },
   otherOrigin: {
     en: 'This call changed nothing, because it names another origin.',
-    nl: 'Deze aanroep heeft niets veranderd, omdat er een andere afzender in staat.',
+    nl: 'Deze aanroep heeft niets veranderd, omdat er een andere herkomst in staat.',
   },
   sendOrigin: (origin: string): Text => ({
     en: `Leave the header out, or send ${origin} or "*" (webhook specification, section 4.2.1).`,

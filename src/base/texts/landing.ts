@@ -15,8 +15,8 @@ export const landingTexts = {
   },
   title: { en: 'A registry of consent for webhooks', nl: 'Een register van toestemming voor webhooks' },
   lead: {
-    en: 'Assent records which webhooks consent to receive events, from which origin and how fast. Senders ask it before they send; Assent never delivers events itself.',
-    nl: 'Assent legt vast welke webhooks toestemming geven om gebeurtenissen te ontvangen, van welke afzender en hoe snel. Verzendende systemen vragen Assent of zij mogen sturen; Assent bezorgt zelf niets.',
+    en: 'Assent records which webhooks consent to receive events, from which origin (the name in the handshake) and how fast. Senders, the systems behind that name, ask it before they send; Assent never delivers events itself.',
+    nl: 'Assent legt vast welke webhooks toestemming geven om gebeurtenissen te ontvangen, van welke herkomst (origin: de naam in de handshake) en hoe snel. Verzenders, de systemen achter die naam, vragen Assent of zij mogen sturen; Assent bezorgt zelf niets.',
   },
   console: {
     title: { en: 'Console', nl: 'Console' },
@@ -50,7 +50,7 @@ export const landingTexts = {
     },
     sender: {
       title: { en: 'I send events', nl: 'Ik verstuur gebeurtenissen' },
-      role: { en: 'Sender', nl: 'Verzendend systeem' },
+      role: { en: 'Sender', nl: 'Verzender' },
       steps: [
         {
           en: 'Match an event. The response lists the sinks that want it and that you may send to.',
@@ -62,7 +62,7 @@ export const landingTexts = {
         },
         {
           en: 'Report the outcomes. A 410 ends the grant, and a 429 makes every sender hold.',
-          nl: 'Meld de resultaten. Een 410 beëindigt de grant; bij een 429 pauzeert elk verzendend systeem.',
+          nl: 'Meld de resultaten. Een 410 beëindigt de grant; bij een 429 pauzeert elke verzender.',
         },
       ],
     },
@@ -72,7 +72,7 @@ export const landingTexts = {
       steps: [
         {
           en: 'Register the origins that may send, and their policy.',
-          nl: 'Registreer de afzenders die mogen sturen en hun beleid.',
+          nl: 'Registreer de herkomsten die mogen sturen en hun beleid.',
         },
         {
           en: 'Record agreements between organisations as grants.',
@@ -80,7 +80,7 @@ export const landingTexts = {
         },
         {
           en: 'Revoke a grant when an origin must stop. The audit record shows who changed what.',
-          nl: 'Trek een grant in als een afzender moet stoppen. Het auditlog toont wie wat heeft gewijzigd.',
+          nl: 'Trek een grant in als een herkomst moet stoppen. Het auditlog toont wie wat heeft gewijzigd.',
         },
       ],
     },
@@ -96,7 +96,7 @@ export const landingTexts = {
     },
     fromIssuers: {
       en: 'Get a token from your operator’s issuer. This registry accepts tokens of:',
-      nl: 'Vraag een token aan bij de tokenuitgever van de beheerder. Dit register accepteert tokens van:',
+      nl: 'Vraag een token aan bij de tokenuitgever van de systeembeheerder. Dit register accepteert tokens van:',
     },
     claims: {
       en: 'Send it as <code>Authorization: Bearer …</code>. It names your organisation (the tenant), your client and its scopes.',
@@ -111,7 +111,7 @@ export const landingTexts = {
     }),
     isPrivate: {
       en: 'Readiness and metrics are on a private listener that only the operator reaches.',
-      nl: 'Gereedheid en metingen staan op een aparte poort die alleen de beheerder kan bereiken.',
+      nl: 'Gereedheid en metingen staan op een aparte poort die alleen de systeembeheerder kan bereiken.',
     },
     here: { en: 'On this machine:', nl: 'Op deze machine:' },
   },

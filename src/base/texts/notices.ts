@@ -8,11 +8,11 @@ export const noticeTexts = {
   }),
   held: (at: string): Text => ({
     en: `The webhook asked senders to wait until ${at}.`,
-    nl: `De webhook vroeg verzendende systemen om te wachten tot ${at}.`,
+    nl: `De webhook vroeg verzenders om te wachten tot ${at}.`,
   }),
   released: {
     en: 'An admin ended the hold: senders may send again.',
-    nl: 'Een beheerder heeft de pauze beëindigd: verzendende systemen mogen weer sturen.',
+    nl: 'Een beheerder heeft de pauze beëindigd: verzenders mogen weer sturen.',
   },
   suspended: { en: 'The subscription is suspended.', nl: 'Het abonnement is onderbroken.' },
   blocked: {

@@ -40,7 +40,7 @@ export const statusTexts = {
     agreement: { en: 'An admin recorded an agreement.', nl: 'Een beheerder heeft een overeenkomst vastgelegd.' },
     policy: {
       en: 'The webhook does not support the handshake, but the policy of the origin allows events at a low rate.',
-      nl: 'De webhook ondersteunt de handshake niet, maar het beleid van de afzender staat gebeurtenissen in een laag tempo toe.',
+      nl: 'De webhook ondersteunt de handshake niet, maar het beleid van de herkomst staat gebeurtenissen in een laag tempo toe.',
     },
   },
   maySend: (origin: string, rate: Rate): Text =>

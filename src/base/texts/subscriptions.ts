@@ -87,7 +87,7 @@ export const subscriptionTexts = {
   },
   headerReserved: {
     en: 'The sender sets this header itself. Put credentials in "sinkcredential".',
-    nl: 'Het verzendende systeem vult deze header zelf. Zet credentials in "sinkcredential".',
+    nl: 'De verzender vult deze header zelf. Zet credentials in "sinkcredential".',
   },
   headerTooLong: (max: number): Text => ({
     en: `A header value has at most ${max} bytes.`,
@@ -139,7 +139,7 @@ export const ruleTexts = {
   }),
   notAbout: {
     en: 'No subscription rule of this origin is about this subscriber.',
-    nl: 'Geen abonnementsregel van deze afzender gaat over deze abonnee.',
+    nl: 'Geen abonnementsregel van deze herkomst gaat over deze abonnee.',
   },
   closest: (origin: string, rule: string): Text => ({
     en: `${origin} limits who may subscribe to what. The rule "${rule}" comes closest. The faults say what it allows.`,

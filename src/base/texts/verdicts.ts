@@ -30,17 +30,17 @@ export const verdictTexts = {
   granted: {
     title: {
       en: 'The webhook allows this origin to send.',
-      nl: 'De webhook staat toe dat deze afzender gebeurtenissen stuurt.',
+      nl: 'De webhook staat toe dat deze herkomst gebeurtenissen stuurt.',
     },
   },
   granted_any_origin: {
     title: {
       en: 'The webhook allows every origin to send.',
-      nl: 'De webhook staat toe dat elke afzender gebeurtenissen stuurt.',
+      nl: 'De webhook staat toe dat elke herkomst gebeurtenissen stuurt.',
     },
     advice: {
       en: 'Consider naming the origins that may send. An asterisk gives consent to every origin.',
-      nl: 'Noem liever de afzenders die mogen sturen. Met een sterretje geeft u elke afzender toestemming.',
+      nl: 'Noem liever de herkomsten die mogen sturen. Met een sterretje geeft u elke herkomst toestemming.',
     },
   },
 
@@ -51,7 +51,7 @@ export const verdictTexts = {
     },
     advice: {
       en: `If this origin may send, return ${both} in the response to OPTIONS.`,
-      nl: `Als deze afzender mag sturen, zet dan ${beide} in het antwoord op OPTIONS.`,
+      nl: `Als deze herkomst mag sturen, zet dan ${beide} in het antwoord op OPTIONS.`,
     },
   },
   cors_answer: {
@@ -139,7 +139,7 @@ export const verdictTexts = {
   origin_mismatch: {
     title: {
       en: 'The webhook allows another origin, not the one that asked.',
-      nl: 'De webhook geeft een andere afzender toestemming, niet de afzender die erom vroeg.',
+      nl: 'De webhook geeft een andere herkomst toestemming, niet de herkomst die erom vroeg.',
     },
     advice: {
       en: `Return WebHook-Allowed-Origin: ${origin}, or "*". Patterns, prefixes and lists are no consent.`,
@@ -159,7 +159,7 @@ export const verdictTexts = {
   rate_missing: {
     title: {
       en: 'The webhook allows the origin but returned no WebHook-Allowed-Rate, although a rate was requested.',
-      nl: 'De webhook geeft de afzender toestemming, maar stuurde geen WebHook-Allowed-Rate terug, terwijl er een tempo was gevraagd.',
+      nl: 'De webhook geeft de herkomst toestemming, maar stuurde geen WebHook-Allowed-Rate terug, terwijl er een tempo was gevraagd.',
     },
     advice: {
       en: `Also return WebHook-Allowed-Rate: ${rate}, or as many requests per minute as you allow.`,
@@ -289,7 +289,7 @@ export const verdictTexts = {
   http2_only: {
     title: {
       en: 'The webhook speaks only HTTP/2, and Assent and its senders speak HTTP/1.1.',
-      nl: 'De webhook spreekt alleen HTTP/2, en Assent en zijn afzenders spreken HTTP/1.1.',
+      nl: 'De webhook spreekt alleen HTTP/2, en Assent en de verzenders spreken HTTP/1.1.',
     },
     advice: {
       en: 'Allow HTTP/1.1 on the port of the sink too (ALPN "http/1.1"), in the server or in the proxy in front of it.',
@@ -447,7 +447,7 @@ export const verdictTexts = {
   granted_by_policy: {
     title: {
       en: 'The webhook does not support the handshake, but the policy of the origin allows events at a low rate.',
-      nl: 'De webhook ondersteunt de handshake niet, maar het beleid van de afzender staat gebeurtenissen in een laag tempo toe.',
+      nl: 'De webhook ondersteunt de handshake niet, maar het beleid van de herkomst staat gebeurtenissen in een laag tempo toe.',
     },
     advice: {
       en: `For a higher rate, return ${both} in the response to OPTIONS.`,
@@ -479,7 +479,7 @@ export const verdictTexts = {
 export const adviceWithCallback = {
   no_consent_headers: {
     en: `If this origin may send, return ${both} in the response to OPTIONS, or call the callback URL.`,
-    nl: `Als deze afzender mag sturen, zet dan ${beide} in het antwoord op OPTIONS, of roep de callback-URL aan.`,
+    nl: `Als deze herkomst mag sturen, zet dan ${beide} in het antwoord op OPTIONS, of roep de callback-URL aan.`,
   },
   deadline_exceeded: {
     en: 'Respond to OPTIONS immediately. If the decision takes longer, give consent through the callback URL.',
@@ -491,11 +491,11 @@ export const adviceWithCallback = {
 export const hintTexts = {
   lenient: {
     en: 'If the webhook cannot be changed, an admin can set "judgement" of the origin to "lenient".',
-    nl: 'Als de webhook niet kan worden aangepast, kan een beheerder "judgement" van de afzender op "lenient" zetten.',
+    nl: 'Als de webhook niet kan worden aangepast, kan een beheerder "judgement" van de herkomst op "lenient" zetten.',
   },
   lenientRate: {
     en: 'If the webhook cannot be changed, an admin can set "judgement" of the origin to "lenient". Then the requested rate applies.',
-    nl: 'Als de webhook niet kan worden aangepast, kan een beheerder "judgement" van de afzender op "lenient" zetten. Dan geldt het gevraagde tempo.',
+    nl: 'Als de webhook niet kan worden aangepast, kan een beheerder "judgement" van de herkomst op "lenient" zetten. Dan geldt het gevraagde tempo.',
   },
   webPubSub: {
     en:
@@ -510,18 +510,18 @@ export const hintTexts = {
 /** What the webhook returned, after the title: `seen` are header names and values. */
 export const observedText = (origin: string, seen: string): Text => ({
   en: `For origin ${origin}, it returned ${seen}.`,
-  nl: `Voor afzender ${origin} stuurde de webhook dit terug: ${seen}.`,
+  nl: `Voor herkomst ${origin} stuurde de webhook dit terug: ${seen}.`,
 });
 
 /** One sentence for every mistake that is kept with a grant. `maxRate`: the highest rate that is kept. */
 export const mistakeTexts = {
   origin_in_list: {
     en: 'WebHook-Allowed-Origin had several values; return only the origin that asked or "*".',
-    nl: 'WebHook-Allowed-Origin had meer dan één waarde; stuur alleen de afzender die erom vroeg of "*" terug.',
+    nl: 'WebHook-Allowed-Origin had meer dan één waarde; stuur alleen de herkomst die erom vroeg of "*" terug.',
   },
   origin_trailing_dot: {
     en: 'WebHook-Allowed-Origin ended in a dot; return exactly the origin that asked.',
-    nl: 'WebHook-Allowed-Origin eindigde op een punt; stuur precies de afzender terug die erom vroeg.',
+    nl: 'WebHook-Allowed-Origin eindigde op een punt; stuur precies de herkomst terug die erom vroeg.',
   },
   rate_missing: {
     en: 'WebHook-Allowed-Rate was missing, so the requested rate applies.',
@@ -545,7 +545,7 @@ export const mistakeTexts = {
   }),
   rate_defaulted: {
     en: 'No rate was requested and none was returned, so the default rate of the origin applies.',
-    nl: 'Er is geen tempo gevraagd en geen tempo teruggestuurd, dus geldt het standaardtempo van de afzender.',
+    nl: 'Er is geen tempo gevraagd en geen tempo teruggestuurd, dus geldt het standaardtempo van de herkomst.',
   },
   allow_without_post: {
     en: 'The Allow header does not name POST, the method of deliveries.',

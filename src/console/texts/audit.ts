@@ -76,7 +76,7 @@ export const feedTexts = {
   showWaiting: { en: 'Show {n} new', nl: 'Toon {n} nieuwe' },
   at: { en: 'Time', nl: 'Tijd' },
   kind: { en: 'Change', nl: 'Wijziging' },
-  origin: { en: 'Origin', nl: 'Afzender' },
+  origin: { en: 'Origin', nl: 'Herkomst' },
   about: { en: 'About', nl: 'Betreft' },
   state: { en: 'State', nl: 'Toestand' },
   showState: { en: 'State as JSON', nl: 'Toestand als JSON' },

@@ -15,7 +15,7 @@ export const blocksTexts = {
   kind: { en: 'Kind', nl: 'Soort' },
   value: { en: 'What', nl: 'Wat' },
   kinds: {
-    origin: { en: 'Origin', nl: 'Afzender' },
+    origin: { en: 'Origin', nl: 'Herkomst' },
     sink: { en: 'Sink', nl: 'Sink' },
     host: { en: 'Host', nl: 'Host' },
     domain: { en: 'Domain', nl: 'Domein' },
@@ -27,7 +27,7 @@ export const blocksTexts = {
   hints: {
     origin: {
       en: 'One system that sends events. Write its name, such as eventemitter.example.com.',
-      nl: 'Eén systeem dat gebeurtenissen verstuurt. Schrijf de naam, zoals eventemitter.example.com.',
+      nl: 'Eén herkomst van gebeurtenissen. Schrijf de naam, zoals eventemitter.example.com.',
     },
     sink: {
       en: 'One webhook. Write the URL as its subscriptions have it.',
@@ -73,7 +73,7 @@ export const blocksTexts = {
   untilLifted: { en: 'it is lifted', nl: 'die wordt opgeheven' },
   by: { en: 'By', nl: 'Door' },
   since: { en: 'Since', nl: 'Sinds' },
-  operator: { en: 'operator', nl: 'registerbeheerder' },
+  operator: { en: 'operator', nl: 'systeembeheerder' },
   showEffect: { en: 'Show what it stops', nl: 'Laat zien wat stopt' },
   effect: { en: 'What it stops', nl: 'Wat stopt' },
   effectNow: { en: 'What it stops now', nl: 'Wat nu stopt' },
@@ -96,7 +96,7 @@ export const blocksTexts = {
   notYet: { en: 'Nothing is blocked yet.', nl: 'Er is nog niets geblokkeerd.' },
   subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
   subscribers: { en: 'Subscribers', nl: 'Abonnees' },
-  origins: { en: 'Origins', nl: 'Afzenders' },
+  origins: { en: 'Origins', nl: 'Herkomsten' },
   grants: { en: 'Live grants', nl: 'Geldige grants' },
   handshakes: { en: 'Handshakes in progress', nl: 'Lopende handshakes' },
   firstNames: { en: 'the first 20', nl: 'de eerste 20' },
@@ -104,7 +104,7 @@ export const blocksTexts = {
   block: { en: 'Block now', nl: 'Nu blokkeren' },
   blocked: {
     en: 'Blocked. Senders stop within a second.',
-    nl: 'Geblokkeerd. Verzendende systemen stoppen binnen een seconde.',
+    nl: 'Geblokkeerd. Verzenders stoppen binnen een seconde.',
   },
   lift: { en: 'Lift', nl: 'Opheffen' },
   liftThis: { en: 'Lift this block', nl: 'Deze blokkade opheffen' },
@@ -114,7 +114,7 @@ export const blocksTexts = {
     nl: 'Wat gestopt was, gaat meteen verder, tenzij een andere blokkade het stopt. Webhooks wordt niet opnieuw om toestemming gevraagd, behalve voor grants die intussen zijn verlopen.',
   },
   lifted: { en: 'The block is lifted.', nl: 'De blokkade is opgeheven.' },
-  operatorOnly: { en: 'Only an operator can lift it.', nl: 'Alleen een registerbeheerder kan die opheffen.' },
+  operatorOnly: { en: 'Only an operator can lift it.', nl: 'Alleen een systeembeheerder kan die opheffen.' },
   history: { en: 'Audit record', nl: 'Auditlog' },
   gone: {
     en: 'This block is not in force. It was lifted, or its end has passed.',

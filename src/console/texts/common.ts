@@ -25,7 +25,7 @@ export const commonTexts = {
     playground: { en: 'Playground', nl: 'Uitproberen' },
     webhooks: { en: 'Webhooks', nl: 'Webhooks' },
     grants: { en: 'Grants', nl: 'Grants' },
-    origins: { en: 'Origins', nl: 'Afzenders' },
+    origins: { en: 'Origins', nl: 'Herkomsten' },
     blocks: { en: 'Blocks', nl: 'Blokkades' },
     audit: { en: 'Audit', nl: 'Auditlog' },
     feed: { en: 'Live feed', nl: 'Feed' },

@@ -14,7 +14,7 @@ export const grantsTexts = {
   agree: { en: 'Record an agreement', nl: 'Overeenkomst vastleggen' },
   agreeLead: {
     en: 'Consent that organisations settled on paper. Assent asks the webhook nothing and does not renew it. It replaces any grant of this origin and sink, also a revoked one.',
-    nl: 'Toestemming die organisaties op papier regelden. Assent vraagt de webhook niets en verlengt de toestemming niet. Deze grant vervangt elke grant van deze afzender en sink, ook een ingetrokken grant.',
+    nl: 'Toestemming die organisaties op papier regelden. Assent vraagt de webhook niets en verlengt de toestemming niet. Deze grant vervangt elke grant van deze herkomst en sink, ook een ingetrokken grant.',
   },
   approves: { en: 'This approves the subscription', nl: 'Hiermee keurt u dit abonnement goed:' },
   agreed: { en: 'The agreement was recorded.', nl: 'De overeenkomst is vastgelegd.' },
@@ -25,10 +25,10 @@ export const grantsTexts = {
     response: { en: 'response to OPTIONS', nl: 'antwoord op OPTIONS' },
     callback: { en: 'callback', nl: 'callback' },
     agreement: { en: 'agreement', nl: 'overeenkomst' },
-    policy: { en: 'policy of the origin', nl: 'beleid van de afzender' },
+    policy: { en: 'policy of the origin', nl: 'beleid van de herkomst' },
   },
   host: { en: 'Host of the sink', nl: 'Host van de sink' },
-  origin: { en: 'Origin', nl: 'Afzender' },
+  origin: { en: 'Origin', nl: 'Herkomst' },
   subscriber: { en: 'Subscriber', nl: 'Abonnee' },
   within: { en: 'Expires within', nl: 'Verloopt binnen' },
   days: {
@@ -85,53 +85,53 @@ export const grantsTexts = {
   release: { en: 'End the hold', nl: 'Pauze beëindigen' },
   releaseLead: {
     en: 'Senders may send to this webhook at once, before the time that it asked for.',
-    nl: 'Verzendende systemen mogen deze webhook direct weer gebeurtenissen sturen, eerder dan hij vroeg.',
+    nl: 'Verzenders mogen deze webhook direct weer gebeurtenissen sturen, eerder dan hij vroeg.',
   },
   released: { en: 'The hold has ended.', nl: 'De pauze is beëindigd.' },
   revoke: { en: 'Revoke', nl: 'Intrekken' },
   revokeTitle: { en: 'Revoke this grant?', nl: 'Deze grant intrekken?' },
   revokeLead: {
     en: 'Deliveries of this origin to this sink stop within seconds, for all subscriptions. Callback URLs stop working. To undo it, ask the webhook again or record an agreement.',
-    nl: 'Bezorgingen van deze afzender aan deze sink stoppen binnen enkele seconden, voor alle abonnementen. Callback-URL’s werken niet meer. Om dit terug te draaien, vraagt u de webhook opnieuw om toestemming of legt u een overeenkomst vast.',
+    nl: 'Bezorgingen van deze herkomst aan deze sink stoppen binnen enkele seconden, voor alle abonnementen. Callback-URL’s werken niet meer. Om dit terug te draaien, vraagt u de webhook opnieuw om toestemming of legt u een overeenkomst vast.',
   },
   revoked: { en: 'The grant was revoked.', nl: 'De grant is ingetrokken.' },
   webhook: { en: 'The whole webhook', nl: 'De hele webhook' },
   webhooksLead: {
     en: 'Each pair of an origin and a sink has one grant and one rate.',
-    nl: 'Elk paar van een afzender en een sink heeft één grant en één tempo.',
+    nl: 'Elk paar van een herkomst en een sink heeft één grant en één tempo.',
   },
   backToWebhooks: { en: 'All webhooks', nl: 'Alle webhooks' },
   backToGrants: { en: 'All grants', nl: 'Alle grants' },
   permission: { en: 'Now', nl: 'Nu' },
-  allowed: { en: 'The origin may send to this sink.', nl: 'De afzender mag aan deze sink sturen.' },
+  allowed: { en: 'The origin may send to this sink.', nl: 'De herkomst mag aan deze sink sturen.' },
   denials: {
     no_grant: {
       en: 'The origin may not send: the webhook has not given consent.',
-      nl: 'De afzender mag niet sturen: de webhook heeft geen toestemming gegeven.',
+      nl: 'De herkomst mag niet sturen: de webhook heeft geen toestemming gegeven.',
     },
     expired: {
       en: 'The origin may not send: the grant has expired.',
-      nl: 'De afzender mag niet sturen: de grant is verlopen.',
+      nl: 'De herkomst mag niet sturen: de grant is verlopen.',
     },
     revoked: {
       en: 'The origin may not send: an admin revoked the grant.',
-      nl: 'De afzender mag niet sturen: een beheerder heeft de grant ingetrokken.',
+      nl: 'De herkomst mag niet sturen: een beheerder heeft de grant ingetrokken.',
     },
     ended: {
       en: 'The origin may not send: the grant, or every subscription, has ended.',
-      nl: 'De afzender mag niet sturen: de grant, of elk abonnement, is beëindigd.',
+      nl: 'De herkomst mag niet sturen: de grant, of elk abonnement, is beëindigd.',
     },
     suspended: {
       en: 'The origin may not send: every subscription is suspended, or its subscriber is blocked.',
-      nl: 'De afzender mag niet sturen: elk abonnement is onderbroken, of de abonnee is geblokkeerd.',
+      nl: 'De herkomst mag niet sturen: elk abonnement is onderbroken, of de abonnee is geblokkeerd.',
     },
     blocked: {
       en: 'The origin may not send: an admin blocks this origin or this sink.',
-      nl: 'De afzender mag niet sturen: een beheerder blokkeert deze afzender of sink.',
+      nl: 'De herkomst mag niet sturen: een beheerder blokkeert deze herkomst of sink.',
     },
     held: {
       en: 'Senders wait, because the webhook asked for it. The consent stays valid.',
-      nl: 'Verzendende systemen wachten, omdat de webhook dat vroeg. De toestemming blijft geldig.',
+      nl: 'Verzenders wachten, omdat de webhook dat vroeg. De toestemming blijft geldig.',
     },
   } as Record<string, Text>,
   deliveries: { en: 'Deliveries', nl: 'Bezorgingen' },
@@ -158,6 +158,6 @@ export const grantsTexts = {
   noSubscriptions: { en: 'No subscription uses this sink.', nl: 'Geen abonnement gebruikt deze sink.' },
   noGrant: {
     en: 'This origin never had a grant for this sink.',
-    nl: 'Deze afzender had nooit een grant voor deze sink.',
+    nl: 'Deze herkomst had nooit een grant voor deze sink.',
   },
 } satisfies Record<string, Text | object>;

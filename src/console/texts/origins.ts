@@ -1,14 +1,14 @@
 import type { Text } from '../app/text.js';
 
 export const originsTexts = {
-  title: { en: 'Origins', nl: 'Afzenders' },
+  title: { en: 'Origins', nl: 'Herkomsten' },
   lead: {
-    en: 'An origin is a system that sends events. Consumers can subscribe to it after you register it.',
-    nl: 'Een afzender is een systeem dat gebeurtenissen verstuurt. Afnemers kunnen zich erop abonneren nadat u de afzender hebt geregistreerd.',
+    en: 'An origin is the name that a system sends events under. Consumers can subscribe to it after you register it.',
+    nl: 'Een herkomst is de naam waaronder een systeem gebeurtenissen verstuurt. Afnemers kunnen zich erop abonneren nadat u de herkomst hebt geregistreerd.',
   },
-  create: { en: 'Register an origin', nl: 'Afzender registreren' },
-  created: { en: 'The origin is registered.', nl: 'De afzender is geregistreerd.' },
-  none: { en: 'No origin is registered yet.', nl: 'Er is nog geen afzender geregistreerd.' },
+  create: { en: 'Register an origin', nl: 'Herkomst registreren' },
+  created: { en: 'The origin is registered.', nl: 'De herkomst is geregistreerd.' },
+  none: { en: 'No origin is registered yet.', nl: 'Er is nog geen herkomst geregistreerd.' },
   first: { en: 'These are the first {n}.', nl: 'Dit zijn de eerste {n}.' },
   name: { en: 'Name', nl: 'Naam' },
   nameHint: {
@@ -22,8 +22,8 @@ export const originsTexts = {
   rules: { en: 'Subscription rules', nl: 'Abonnementsregels' },
   updated: { en: 'Changed', nl: 'Gewijzigd' },
   everyone: { en: 'everyone', nl: 'iedereen' },
-  gone: { en: 'There is no such origin, or it was deleted.', nl: 'Deze afzender bestaat niet of is verwijderd.' },
-  back: { en: 'All origins', nl: 'Alle afzenders' },
+  gone: { en: 'There is no such origin, or it was deleted.', nl: 'Deze herkomst bestaat niet of is verwijderd.' },
+  back: { en: 'All origins', nl: 'Alle herkomsten' },
   subscriptions: { en: 'Its subscriptions', nl: 'De abonnementen' },
   history: { en: 'Audit record', nl: 'Auditlog' },
   policy: { en: 'Policy', nl: 'Beleid' },
@@ -36,16 +36,16 @@ export const originsTexts = {
   perMinute: { en: 'Requests per minute.', nl: 'Verzoeken per minuut.' },
   seconds: { en: 'seconds', nl: 'seconden' },
   makeDefault: { en: 'Make it the default', nl: 'Maak dit de standaard' },
-  makeDefaultTitle: { en: 'Make {name} the default origin?', nl: '{name} de standaardafzender maken?' },
+  makeDefaultTitle: { en: 'Make {name} the default origin?', nl: '{name} de standaardherkomst maken?' },
   makeDefaultText: {
     en: 'Subscriptions that name no origin use the default one. Those that exist keep theirs.',
-    nl: 'Abonnementen zonder afzender gebruiken de standaardafzender. Bestaande abonnementen houden de hunne.',
+    nl: 'Abonnementen zonder herkomst gebruiken de standaardherkomst. Bestaande abonnementen houden de hunne.',
   },
   presentDefault: {
     en: 'The default is {name} now. It stops being the default.',
     nl: 'Nu is {name} de standaard. Die is dat daarna niet meer.',
   },
-  madeDefault: { en: 'It is the default origin now.', nl: 'Dit is nu de standaardafzender.' },
+  madeDefault: { en: 'It is the default origin now.', nl: 'Dit is nu de standaardherkomst.' },
   delete: { en: 'Delete', nl: 'Verwijderen' },
   deleteTitle: { en: 'Delete {name}?', nl: '{name} verwijderen?' },
   deleteText: {
@@ -54,19 +54,19 @@ export const originsTexts = {
   },
   deleteUse: {
     en: 'An origin with subscriptions cannot be deleted. To stop it at once, block it.',
-    nl: 'Een afzender met abonnementen kunt u niet verwijderen. Blokkeer de afzender om die meteen te stoppen.',
+    nl: 'Een herkomst met abonnementen kunt u niet verwijderen. Blokkeer de herkomst om die meteen te stoppen.',
   },
-  inUse: { en: 'Show the subscriptions that use it', nl: 'Toon de abonnementen die de afzender gebruiken' },
-  deleted: { en: 'The origin is deleted.', nl: 'De afzender is verwijderd.' },
+  inUse: { en: 'Show the subscriptions that use it', nl: 'Toon de abonnementen die de herkomst gebruiken' },
+  deleted: { en: 'The origin is deleted.', nl: 'De herkomst is verwijderd.' },
   stopping: { en: 'Stop and start', nl: 'Stoppen en starten' },
   running: {
     en: 'No block stops this origin. You see what a block stops before you block.',
-    nl: 'Geen blokkade stopt deze afzender. U ziet wat er stopt voordat u blokkeert.',
+    nl: 'Geen blokkade stopt deze herkomst. U ziet wat er stopt voordat u blokkeert.',
   },
-  stop: { en: 'Stop this origin', nl: 'Deze afzender stoppen' },
+  stop: { en: 'Stop this origin', nl: 'Deze herkomst stoppen' },
   stopped: {
     en: 'This origin is stopped. Lift the block to start it again.',
-    nl: 'Deze afzender is gestopt. Hef de blokkade op om die weer te starten.',
+    nl: 'Deze herkomst is gestopt. Hef de blokkade op om die weer te starten.',
   },
   rulesText: {
     en: 'A subscription is allowed if rules about its subscriber allow every event that it could match. Without rules, everyone of your tenant may subscribe to everything.',
@@ -118,14 +118,14 @@ export const policyTexts = {
     label: { en: 'Description', nl: 'Omschrijving' },
     hint: {
       en: 'What the system sends. Consumers read it when they choose an origin. Empty: none.',
-      nl: 'Wat het systeem verstuurt. Afnemers lezen dit als ze een afzender kiezen. Leeg: geen.',
+      nl: 'Wat het systeem verstuurt. Afnemers lezen dit als ze een herkomst kiezen. Leeg: geen.',
     },
   },
   isdefault: {
-    label: { en: 'Default origin', nl: 'Standaardafzender' },
+    label: { en: 'Default origin', nl: 'Standaardherkomst' },
     hint: {
       en: 'Subscriptions that name no origin use it. A tenant has at most one.',
-      nl: 'Abonnementen zonder afzender gebruiken deze. Een organisatie heeft er hoogstens één.',
+      nl: 'Abonnementen zonder herkomst gebruiken deze. Een organisatie heeft er hoogstens één.',
     },
   },
   requestedrate: {
@@ -197,7 +197,7 @@ export const policyTexts = {
 export const policySentences = {
   isDefault: {
     en: 'Subscriptions that name no origin use this one.',
-    nl: 'Abonnementen zonder afzender gebruiken deze.',
+    nl: 'Abonnementen zonder herkomst gebruiken deze.',
   },
   notDefault: {
     en: 'Subscriptions use it only if they name it.',

@@ -5,7 +5,7 @@ export const playgroundTexts = {
     en: 'Paste an event to see which webhooks get it, and why the others do not. Nothing is sent or stored.',
     nl: 'Plak een gebeurtenis en zie welke webhooks die krijgen, en waarom de andere niet. Er wordt niets verstuurd of opgeslagen.',
   },
-  origin: { en: 'Origin', nl: 'Afzender' },
+  origin: { en: 'Origin', nl: 'Herkomst' },
   defaultOrigin: { en: 'default', nl: 'standaard' },
   example: { en: 'Start from an example', nl: 'Begin met een voorbeeld' },
   chooseExample: { en: 'Choose an example', nl: 'Kies een voorbeeld' },
@@ -44,7 +44,7 @@ export const playgroundTexts = {
   },
   onlyOldest: {
     en: 'This page explains the 1,000 oldest subscriptions of this origin.',
-    nl: 'Deze pagina geeft uitleg over de 1000 oudste abonnementen van deze afzender.',
+    nl: 'Deze pagina geeft uitleg over de 1000 oudste abonnementen van deze herkomst.',
   },
   sink: { en: 'Sink', nl: 'Sink' },
   subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },

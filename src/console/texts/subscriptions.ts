@@ -8,7 +8,7 @@ export const subscriptionsTexts = {
   host: { en: 'Host of the sink', nl: 'Host van de sink' },
   sinkcontains: { en: 'Part of the sink', nl: 'Deel van de sink' },
   status: { en: 'Status', nl: 'Status' },
-  origin: { en: 'Origin', nl: 'Afzender' },
+  origin: { en: 'Origin', nl: 'Herkomst' },
   subscriber: { en: 'Subscriber', nl: 'Abonnee' },
   code: { en: 'Code', nl: 'Code' },
   why: { en: 'Why', nl: 'Waarom' },
@@ -60,7 +60,7 @@ export const subscriptionPageTexts = {
   facts: { en: 'Facts', nl: 'Gegevens' },
   id: { en: 'Id', nl: 'Id' },
   sink: { en: 'Sink', nl: 'Sink' },
-  origin: { en: 'Origin', nl: 'Afzender' },
+  origin: { en: 'Origin', nl: 'Herkomst' },
   subscriber: { en: 'Subscriber', nl: 'Abonnee' },
   source: { en: 'Source', nl: 'Source' },
   types: { en: 'Types', nl: 'Types' },
@@ -114,7 +114,7 @@ export const subscriptionPageTexts = {
   removeTitle: { en: 'Delete this subscription?', nl: 'Dit abonnement verwijderen?' },
   removeHint: {
     en: 'You cannot undo this. If it is the last subscription of this origin to this sink, the grant ends too, unless it is an agreement.',
-    nl: 'U kunt dit niet ongedaan maken. Is dit het laatste abonnement van deze afzender op deze sink, dan eindigt ook de grant, behalve bij een overeenkomst.',
+    nl: 'U kunt dit niet ongedaan maken. Is dit het laatste abonnement van deze herkomst op deze sink, dan eindigt ook de grant, behalve bij een overeenkomst.',
   },
   removeDone: { en: 'The subscription is deleted.', nl: 'Het abonnement is verwijderd.' },
   storedNow: { en: 'Stored now:', nl: 'Nu opgeslagen:' },
@@ -124,13 +124,13 @@ export const subscriptionPageTexts = {
   rotate: { en: 'Change the credential', nl: 'Credential vervangen' },
   rotateHint: {
     en: 'Senders show it to the webhook with each event. Its secrets are never shown again.',
-    nl: 'Verzendende systemen tonen het aan de webhook bij elke gebeurtenis. De geheimen worden nooit meer getoond.',
+    nl: 'Verzenders tonen het aan de webhook bij elke gebeurtenis. De geheimen worden nooit meer getoond.',
   },
   rotated: { en: 'The credential is changed.', nl: 'De credential is vervangen.' },
   overlap: { en: 'Overlap in seconds', nl: 'Overlap in seconden' },
   overlapHint: {
     en: 'Senders also get the present credential for this time. 3600 is an hour; the maximum is a week.',
-    nl: 'Zo lang krijgen verzendende systemen ook de huidige credential. 3600 is een uur; hoogstens een week.',
+    nl: 'Zo lang krijgen verzenders ook de huidige credential. 3600 is een uur; hoogstens een week.',
   },
   endOverlap: { en: 'End the overlap now', nl: 'De overlap nu beëindigen' },
   overlapEnded: { en: 'The previous credential has ended.', nl: 'De vorige credential is vervallen.' },
@@ -140,9 +140,9 @@ export const subscriptionPageTexts = {
   deliveries: { en: 'Deliveries', nl: 'Bezorgingen' },
   deliveriesHint: {
     en: 'What senders reported for this origin and sink. Other subscriptions with the same pair share these numbers.',
-    nl: 'Wat verzendende systemen meldden voor deze afzender en sink. Andere abonnementen met hetzelfde paar delen deze aantallen.',
+    nl: 'Wat verzenders meldden voor deze herkomst en sink. Andere abonnementen met hetzelfde paar delen deze aantallen.',
   },
-  noDeliveries: { en: 'No sender reported a delivery yet.', nl: 'Nog geen verzendend systeem meldde een bezorging.' },
+  noDeliveries: { en: 'No sender reported a delivery yet.', nl: 'Nog geen verzender meldde een bezorging.' },
   outcome: { en: 'Outcome', nl: 'Resultaat' },
   count: { en: 'Number', nl: 'Aantal' },
   lastDelivery: { en: 'Last delivery', nl: 'Laatste bezorging' },
@@ -218,11 +218,11 @@ export const handshakePageTexts = {
   lines: { en: 'Code for your webhook', nl: 'Code voor uw webhook' },
   linesHint: {
     en: 'Add this to your webhook. It allows this origin, at this rate, and no other. Then ask again.',
-    nl: 'Zet dit in uw webhook. Het staat deze afzender toe, in dit tempo, en geen andere. Vraag daarna opnieuw.',
+    nl: 'Zet dit in uw webhook. Het staat deze herkomst toe, in dit tempo, en geen andere. Vraag daarna opnieuw.',
   },
   linesHintDefault: {
     en: 'Add this to your webhook. It allows this origin and no other. Nobody asked for a rate: choose how many requests per minute you can take. Then ask again.',
-    nl: 'Zet dit in uw webhook. Het staat deze afzender toe en geen andere. Er is geen tempo gevraagd: kies hoeveel verzoeken per minuut u aankunt. Vraag daarna opnieuw.',
+    nl: 'Zet dit in uw webhook. Het staat deze herkomst toe en geen andere. Er is geen tempo gevraagd: kies hoeveel verzoeken per minuut u aankunt. Vraag daarna opnieuw.',
   },
   framework: { en: 'Your framework', nl: 'Uw framework' },
 } as const;
@@ -246,13 +246,16 @@ export const registerTexts = {
     nl: 'Vul een volledige URL in, zoals https://webhook.example.com/events.',
   },
   notHttps: { en: 'The URL must start with https://.', nl: 'De URL moet met https:// beginnen.' },
-  origin: { en: 'Origin', nl: 'Afzender' },
+  origin: { en: 'Origin', nl: 'Herkomst' },
   originHint: {
     en: 'The system that sends the events. Leave it empty for the default origin of your tenant.',
-    nl: 'Het systeem dat de gebeurtenissen stuurt. Laat leeg voor de standaardafzender van uw organisatie.',
+    nl: 'De naam waaronder de gebeurtenissen worden verstuurd. Laat leeg voor de standaardherkomst van uw organisatie.',
   },
-  originHintChoice: { en: 'The system that sends the events.', nl: 'Het systeem dat de gebeurtenissen stuurt.' },
-  chooseOrigin: { en: 'Choose an origin', nl: 'Kies een afzender' },
+  originHintChoice: {
+    en: 'The system that sends the events.',
+    nl: 'De naam waaronder de gebeurtenissen worden verstuurd.',
+  },
+  chooseOrigin: { en: 'Choose an origin', nl: 'Kies een herkomst' },
   source: { en: 'Source (optional)', nl: 'Source (niet verplicht)' },
   sourceHint: { en: 'Only events with exactly this source.', nl: 'Alleen gebeurtenissen met precies deze source.' },
   types: { en: 'Types (optional)', nl: 'Types (niet verplicht)' },
@@ -273,7 +276,7 @@ export const registerTexts = {
   rate: { en: 'Requested rate (optional)', nl: 'Gevraagd tempo (niet verplicht)' },
   rateHint: {
     en: 'Requests per minute. Empty: the default of the origin.',
-    nl: 'Verzoeken per minuut. Leeg: de standaard van de afzender.',
+    nl: 'Verzoeken per minuut. Leeg: de standaard van de herkomst.',
   },
   notNumber: { en: 'Write a whole number, 1 or more.', nl: 'Vul een geheel getal in, 1 of meer.' },
   ends: { en: 'End (optional)', nl: 'Einde (niet verplicht)' },
@@ -302,7 +305,7 @@ export const registerTexts = {
   credential: { en: 'Credential', nl: 'Credential' },
   credentialHint: {
     en: 'What senders show to your webhook with each event. It is stored encrypted and never shown again.',
-    nl: 'Wat verzendende systemen bij elke gebeurtenis aan uw webhook tonen. Wordt versleuteld opgeslagen en nooit meer getoond.',
+    nl: 'Wat verzenders bij elke gebeurtenis aan uw webhook tonen. Wordt versleuteld opgeslagen en nooit meer getoond.',
   },
   credentialtype: { en: 'Type of credential', nl: 'Soort credential' },
   credentialtypes: {

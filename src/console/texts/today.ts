@@ -48,7 +48,7 @@ export const todayTexts = {
       title: { en: 'Blocked', nl: 'Geblokkeerd' },
       hint: {
         en: 'An admin or an operator stopped the origin, the sink or the subscriber.',
-        nl: 'Een beheerder heeft de afzender, de sink of de abonnee geblokkeerd.',
+        nl: 'Een beheerder of systeembeheerder heeft de herkomst, de sink of de abonnee geblokkeerd.',
       },
     },
     pending: {
@@ -101,7 +101,7 @@ export const todayTexts = {
   unused: { en: 'Allowed and not used', nl: 'Toegestaan en niet gebruikt' },
   ratesHint: {
     en: 'In the minutes in which senders asked for a lease.',
-    nl: 'In de minuten waarin verzendende systemen een lease vroegen.',
+    nl: 'In de minuten waarin verzenders om een lease vroegen.',
   },
   none: { en: 'None in this period.', nl: 'Geen in deze periode.' },
   health: { en: 'Health', nl: 'Status van het register' },

@@ -383,7 +383,7 @@ describe('in the language of Accept-Language', () => {
     const answer = await fetch(callback, { method: 'POST', headers });
     expect([answer.status, answer.headers.get('content-language')]).toEqual([400, 'nl']);
     expect(await answer.json()).toMatchObject({
-      title: 'WebHook-Allowed-Rate is onjuist opgebouwd.',
+      title: 'WebHook-Allowed-Rate is niet geldig.',
       detail: expect.stringMatching(/^Deze aanroep heeft niets veranderd/),
       faults: [{ rule: 'rate_malformed', detail: expect.stringMatching(/^Het tempo moet/) }],
     });
@@ -399,7 +399,7 @@ describe('in the language of Accept-Language', () => {
   test('the page of a callback URL names its language', async () => {
     const { callback } = await offer(registry, tenant);
     for (const [accepted, language, question] of [
-      ['nl', 'nl', 'Mag deze afzender gebeurtenissen naar uw webhook sturen?'],
+      ['nl', 'nl', 'Mag deze herkomst gebeurtenissen naar uw webhook sturen?'],
       ['de', 'en', 'May this origin send events to your webhook?'],
     ] as const) {
       const page = await fetch(callback, { headers: { Accept: 'text/html', 'Accept-Language': accepted } });

@@ -421,7 +421,7 @@ test('the refusal is in Dutch if the client prefers it', async () => {
     .set('Accept-Language', 'nl')
     .expect(403);
   expect([body.title, body.detail, body.faults]).toEqual([
-    'De regels van de afzender staan dit abonnement niet toe.',
+    'De regels van de herkomst staan dit abonnement niet toe.',
     `${origin} beperkt wie zich waarop mag abonneren. De regel "burgerzaken" komt het dichtst in de buurt. Bij faults staat wat die toestaat.`,
     [
       {

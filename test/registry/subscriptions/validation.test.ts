@@ -207,7 +207,7 @@ describe('the language of a refusal', () => {
       '/sink': 'De sink moet een https-URL zijn.',
       '/source': 'De string moet minstens één teken hebben.',
       '/types/1': 'Dit type staat al in de array.',
-      '/origin': 'Een afzender heeft minstens twee delen, zoals in example.com.',
+      '/origin': 'Een herkomst heeft minstens twee delen, zoals in example.com.',
     });
   });
 
