@@ -114,9 +114,9 @@ beforeAll(async () => {
     if (row.grant === undefined) continue;
     await registry.sql(
       `insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat, helduntil,
-         address)
+         address, endcode)
        values ($1, $2, gen_random_uuid(), 'gemeente', $3, $4, '60', 'x', now() - interval '1 hour',
-         now() + make_interval(secs => $5::int), case when $6 then now() + interval '1 hour' end, $7)`,
+         now() + make_interval(secs => $5::int), case when $6 then now() + interval '1 hour' end, $7, case when $3 <> 'live' then 'revoked' end)`,
       origin,
       sink,
       row.grant,
@@ -229,7 +229,7 @@ test('GET /grants, by id, in lists and by state', async () => {
 test('the feed', async () => {
   const lines = await senders.reader.snapshot();
   const states = new Map(
-    lines.filter(({ kind }) => kind === 'grant').map(({ state }): [string, string] => [state.sink, state.state]),
+    lines.filter(({ kind }) => kind === 'grant').map(({ resource }): [string, string] => [resource.sink, resource.state]),
   );
   expect(await ask(({ sink }) => states.get(sink))).toEqual(byPlace(({ feed }) => feed));
 });

@@ -206,7 +206,7 @@ describe('410 Gone', () => {
     });
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.ended']);
     const [entry] = (await tenant.admin.get('/v1/audit').query({ limit: 1 }).expect(200)).body;
-    expect(entry).toMatchObject({ action: 'grant.ended', actor: 'mailroom', details: { reason: 'target_gone' } });
+    expect(entry).toMatchObject({ action: 'grant.ended', actor: 'mailroom', details: { cause: 'target_gone' } });
     await tenant.sender
       .post('/v1/leases')
       .send({ origin: tenant.origin, sink, instance: 'one', requests: 1 })

@@ -696,7 +696,7 @@ describe('POST to the handshakes of a subscription', () => {
     const { id } = await tenant.register(sink);
     await tenant.revoke(sink);
     expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { code: 'revoked' } });
-    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(409);
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(403);
     const again = await tenant.register(sink);
     expect(again).toMatchObject({ status: 'refused', statusdetails: { code: 'revoked' } });
     expect(asked()).toEqual([path]);

@@ -248,7 +248,7 @@ const registrations: Array<[string, number, () => Sent]> = [
   ['a preference that is too long', 400, () => ({ body: 'x', headers: [...json, 'Prefer', 'x'.repeat(201)] })],
   ['a query', 400, () => ({ query: '?a=b', body: subscription(), headers: later })],
   ['a sink that is not https', 400, () => ({ body: subscription({ sink: 'http://a.example.com/' }), headers: later })],
-  ['an unknown origin', 400, () => ({ body: subscription({ origin: 'unknown.example.com' }), headers: later })],
+  ['an unknown origin', 404, () => ({ body: subscription({ origin: 'unknown.example.com' }), headers: later })],
   ['an unknown member', 400, () => ({ body: subscription({ x: 1 }), headers: later })],
   ['no sink', 400, () => ({ body: subscription({ sink: undefined }), headers: later })],
   ['an open object', 400, () => ({ body: subscription().slice(0, -1), headers: later })],

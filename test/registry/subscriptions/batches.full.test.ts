@@ -79,7 +79,7 @@ describe('registrations at once', () => {
       if (place % 4 === 0) return post(`new-${place}`, { sink, origin: 'unknown.example.com' });
       return post(place % 4 === 3 ? `new-${place}` : 'used', { sink });
     });
-    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => [400, 201, 409, 201][i % 4]));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => [404, 201, 409, 201][i % 4]));
     for (const [place, { body }] of answers.entries()) if (place % 4 === 1) expect(body.id).toBe(first.body.id);
     const made = `select 1 from subscription where sink like '%/mixed%'`;
     expect(await registry.sql(made)).toHaveLength(11);

@@ -60,6 +60,7 @@ describe('create and read', () => {
       status: 'active',
       statusdetails: expect.objectContaining({ code: 'granted', allowedrate: 100 }),
       subscriber: 'zaaksysteem',
+      suspended: false,
       createdat: expect.stringMatching(/Z$/),
       updatedat: created.body.createdat,
     });
@@ -85,9 +86,18 @@ describe('create and read', () => {
       .post('/v1/subscriptions')
       .send({ sink: newSink(), protocol: 'HTTP', types: [], filters: [] })
       .expect(201);
-    expect(Object.keys(body).sort()).toEqual(
-      ['createdat', 'id', 'origin', 'protocol', 'sink', 'status', 'statusdetails', 'subscriber', 'updatedat'].sort(),
-    );
+    expect(Object.keys(body).sort()).toEqual([
+      'createdat',
+      'id',
+      'origin',
+      'protocol',
+      'sink',
+      'status',
+      'statusdetails',
+      'subscriber',
+      'suspended',
+      'updatedat',
+    ]);
     expect(body.origin).toBe(origin);
   });
 
@@ -96,7 +106,8 @@ describe('create and read', () => {
     const created = await register({ id: 'mine', ...told });
     expect(created.id).not.toBe('mine');
     expect(created).toMatchObject({ subscriber: 'zaaksysteem', status: 'active' });
-    expect(created).not.toHaveProperty('suspended');
+    expect(created.suspended).toBe(false);
+    expect(created).not.toHaveProperty('suspension');
     expect(Date.parse(created.createdat)).toBeGreaterThan(Date.now() - 60_000);
   });
 
@@ -358,11 +369,16 @@ describe('suspend and resume', () => {
   test('a subscriber suspends and resumes without a handshake while the grant is live', async () => {
     const created = await register();
     const suspended = await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
-    expect(suspended.body).toMatchObject({ status: 'suspended', suspended: { by: 'subscriber', reason } });
+    expect(suspended.body).toMatchObject({
+      status: 'suspended',
+      suspended: true,
+      suspension: { by: 'subscriber', reason },
+    });
     expect(suspended.body.statusdetails.message).toContain(reason);
     const { body } = await subscriber.post(`${created.path}/resume`).send({ reason: 'Done.' }).expect(200);
     expect(body).toMatchObject({ status: 'active' });
-    expect(body).not.toHaveProperty('suspended');
+    expect(body.suspended).toBe(false);
+    expect(body).not.toHaveProperty('suspension');
     expect(askedAt(created.sink)).toBe(1);
   });
 
