@@ -16,18 +16,9 @@ const code = (text) => `\`${text}\``;
 const inEnglish = (text = '') => (typeof text === 'string' ? text : text.en);
 const inDutch = (text = '') => (typeof text === 'string' ? '' : text.nl);
 
-/** How a command is written, without its options. A help that begins with several forms is of one with several words. */
-function formOf(usage) {
-  const [name] = usage.trim().split(/\s/);
-  const forms = usage.split('\n').filter((line) => `${line} `.startsWith(`  ${name} `));
-  const [first, ...others] = forms.map((line) => line.trim().replace(/ (?:\[options\]|\[?--).*$/, ''));
-  if (others.length === 0) return first;
-  return `${name} ${[first, ...others].map((form) => form.split(' ')[1]).join('|')}`;
-}
-
 /** Such as `--callback offer|never`. */
-const optionOf = (name, { choices, value, required }) =>
-  code([`--${name}`, choices?.join('|') ?? value].filter(Boolean).join(' ')) + (required ? ' (required)' : '');
+const optionOf = (name, { choices, required }) =>
+  code([`--${name}`, choices?.join('|')].filter(Boolean).join(' ')) + (required ? ' (required)' : '');
 
 /** The documents of test/events/coverage.md, with how many of their sentences a rule enforces. */
 function coverageOf(text) {
@@ -68,10 +59,10 @@ async function tablesOf() {
     indexSecondsBehind: () => 0,
     feedReaders: () => ({}),
   });
-  const [{ commands }, { summaryOf, optionText, explanationOf }, { connectionOptions }] = await Promise.all([
+  const [{ commands }, { formOf, optionText, explanationOf }, { commonOptions }] = await Promise.all([
     built('tools/cli/assent.js'),
     built('tools/cli/help.js'),
-    built('tools/cli/resources/registry.js'),
+    built('tools/cli/resources/resource-commands.js'),
   ]);
   const metrics = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('assent_'));
   const profiles = [...new Set(allRules.map(({ id }) => id.split('.')[0]))];
@@ -105,19 +96,23 @@ async function tablesOf() {
     commands: {
       head: ['command', 'does', 'options'],
       rows: Object.entries(commands)
-        .flatMap(([name, command]) => Object.values(command.subcommands ?? { [name]: command }))
-        .map((command) => [
-          code(`assent ${formOf(command.usage)}`),
-          summaryOf(command),
+        .flatMap(([name, command]) =>
+          'subcommands' in command
+            ? Object.entries(command.subcommands).map(([sub, each]) => [`${name} ${sub}`, each])
+            : [[name, command]],
+        )
+        .map(([name, command]) => [
+          code(`assent ${formOf(name, command)}`),
+          command.summary,
           Object.entries(command.options)
-            .filter(([option]) => !(option in connectionOptions) || !('json' in command.options))
-            .map(([name, option]) => optionOf(name, option))
+            .filter(([, option]) => !Object.values(commonOptions).includes(option))
+            .map(([option, each]) => optionOf(option, each))
             .join(', '),
         ]),
     },
-    'options of commands for a registry': {
+    'options of several commands': {
       head: ['option', 'meaning'],
-      rows: Object.entries(connectionOptions).map(([name, option]) => [
+      rows: Object.entries(commonOptions).map(([name, option]) => [
         code(optionText(name, option)),
         explanationOf(option),
       ]),

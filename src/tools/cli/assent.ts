@@ -2,9 +2,10 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../base/errors.js';
+import { scopes } from '../../base/contract/principal.js';
 import { profileNames, type Profile } from '../../consent/origin.js';
 import { checkCommand } from './check/check-command.js';
-import { choice, flag, portOf, text, type Commands } from './command.js';
+import { choice, flag, list, portOf, text, type Commands } from './command.js';
 import { runCommandLine } from './command-line.js';
 import { completionCommand } from './completion-command.js';
 import { conformanceCommand } from './conformance/conformance-command.js';
@@ -15,6 +16,11 @@ import { resourceCommands } from './resources/resource-commands.js';
 import { languages } from '../../base/texts/text.js';
 import { version } from '../../base/version.js';
 
+const whoOptions = {
+  tenant: text('NAME', 'The tenant', { default: 'demo' }),
+  subscriber: text('NAME', 'The subscriber', { default: 'developer' }),
+};
+
 /**
  * The table of commands. Commands load what they need themselves: `try` and `demo` run a whole registry, `receiver` a
  * webhook; `token` and `events check` use a single part of the registry without a database; those for resources, only the
@@ -24,14 +30,15 @@ export const commands: Commands = {
   try: {
     group: 'Try it',
     summary: 'Starts a registry and a webhook, and delivers an event.',
-    usage: `  try [--port N] [--webhook-port N] [--data FOLDER]
-      Starts a registry on http://127.0.0.1:3000 and a webhook on https://localhost:8443, registers a subscription,
-      matches an event and delivers it. Both keep running until you press Ctrl-C. The data is in .assent/try, which each
-      start makes anew; .assent/try/env signs your shell in. Port 0 means a free port. Without --port, ASSENT_PORT and
-      PORT choose it. Also read: ASSENT_DATA, ASSENT_SINK_PORTS, ASSENT_ALLOWED_NETWORKS, ASSENT_DENIED_NETWORKS and
-      ASSENT_DNS_SERVERS.
-`,
-    options: { port: text(''), 'webhook-port': text('8443'), data: text('') },
+    options: {
+      port: text('N', 'The port of the registry. 0 is a free one. ASSENT_PORT, PORT or 3000 if absent'),
+      'webhook-port': text('N', 'The port of the webhook. 0 is a free one', { default: '8443' }),
+      data: text('FOLDER', 'Where the data is, which each start makes anew. ASSENT_DATA or .assent/try if absent'),
+    },
+    notes: `It registers a subscription, matches an event and delivers it. The registry and the webhook run until you press
+      Ctrl-C. .assent/try/env signs your shell in. Also read: ASSENT_SINK_PORTS, ASSENT_ALLOWED_NETWORKS,
+      ASSENT_DENIED_NETWORKS and ASSENT_DNS_SERVERS.`,
+    examples: ['assent try', 'assent try --port 0 --webhook-port 0'],
     async run(values, _, { env: given }) {
       const { runTry } = await import('./demo/try.js');
       const env = values['data'] === '' ? given : { ...given, ASSENT_DATA: values['data'] as string };
@@ -43,10 +50,9 @@ export const commands: Commands = {
   demo: {
     group: 'Try it',
     summary: 'Shows everything that can happen to a consent, with real traffic.',
-    usage: `  demo
-      Shows everything that can happen to a consent, with real traffic, in a few seconds. It leaves nothing behind.
-`,
     options: {},
+    notes: 'It takes a few seconds and leaves nothing behind.',
+    examples: ['assent demo', 'assent demo > demo.txt'],
     async run() {
       const { runDemo } = await import('./demo/demo.js');
       return runDemo(process.env);
@@ -55,22 +61,22 @@ export const commands: Commands = {
   token: {
     group: 'Try it',
     summary: 'Prints a token for development.',
-    usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--person ID] [--minutes N] [--claim NAME=VALUE]
-      Prints a token for development. The key that signs it is in the data folder (ASSENT_DATA, by default .assent).
-      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit,
-      assent:block.
-      Separate several with commas, or repeat the option. Defaults: --tenant demo --subscriber developer --minutes 60.
-      --person is someone who signed in to the client; --claim name=NAME is what is shown of them.
-      --claim adds a claim that subscription rules can name. Repeat a name to make an array.
-`,
     options: {
-      scope: { type: 'string', multiple: true, default: [] },
-      tenant: text('demo'),
-      subscriber: text('developer'),
-      person: { type: 'string' },
-      minutes: text('60'),
-      claim: { type: 'string', multiple: true, default: [] },
+      scope: list('SCOPE', `What it permits: ${scopes.join(', ')}`, { required: true }),
+      ...whoOptions,
+      person: {
+        type: 'string',
+        value: 'ID',
+        help: 'Who signed in to the client. --claim name=NAME is what is shown of them',
+      },
+      minutes: text('N', 'How long it is valid', { default: '60' }),
+      claim: list('NAME=VALUE', 'A claim that subscription rules can name. A name that is repeated is an array'),
     },
+    notes: 'Scopes can also be separated with commas. The key that signs it is in ASSENT_DATA, by default .assent.',
+    examples: [
+      'assent token --scope assent:subscribe',
+      'assent token --scope assent:admin,assent:audit --person 7 --claim name=Ada --minutes 5',
+    ],
     async run({ scope, tenant, subscriber, person, minutes, claim }) {
       const scopes = (scope as string[]).flatMap((each) => each.split(/[ ,]+/));
       const who = { tenant: tenant as string, subscriber: subscriber as string };
@@ -84,17 +90,13 @@ export const commands: Commands = {
   console: {
     group: 'Try it',
     summary: 'Prints a link that opens the console and signs you in.',
-    usage: `  console [--scope SCOPE] [--tenant NAME] [--subscriber NAME] [--url URL]
-      Prints a link that opens the console of a development registry and signs you in for an hour, by default as an admin
-      who may also subscribe. Options are as for "token"; --url is where the registry is. By default it is the one in
-      ASSENT_URL, the one that runs with the data folder (ASSENT_DATA, by default .assent), or http://127.0.0.1:3000.
-`,
     options: {
-      scope: { type: 'string', multiple: true, default: ['assent:admin,assent:subscribe,assent:deliver'] },
-      tenant: text('demo'),
-      subscriber: text('developer'),
-      url: text(''),
+      scope: list('SCOPE', 'As for "token"', { default: ['assent:admin,assent:subscribe,assent:deliver'] }),
+      ...whoOptions,
+      url: text('URL', 'Where the registry is. ASSENT_URL, the one of this folder, or http://127.0.0.1:3000 if absent'),
     },
+    notes: 'For a development registry. The link signs you in for an hour.',
+    examples: ['assent console', 'assent console --scope assent:audit --url http://127.0.0.1:4000'],
     async run(values, _, { env }) {
       const { createToken } = await import('./login/create-token.js');
       const scopes = [values['scope']].flat().flatMap((each) => String(each).split(','));
@@ -117,13 +119,12 @@ export const commands: Commands = {
     subcommands: {
       check: {
         summary: 'Checks events against a profile.',
-        usage: `  events check FILE... [--profile NAME]
-      Checks events against a profile: cloudevents (the default), nl-gov, intg-std-015 or belgif. A file is one event or
-      a batch, in the JSON format; - is standard input. Exit codes: 0 valid, maybe with warnings; 1 not valid; 2 the
-      command or a file cannot be read.
-`,
-        options: { profile: choice(profileNames, 'cloudevents') },
-        takesFiles: true,
+        operands: {
+          'FILE...': { type: 'string', help: 'An event or a batch, in the JSON format; - is standard input' },
+        },
+        options: { profile: choice(profileNames, 'cloudevents', 'The profile') },
+        notes: `Exit codes: 0 valid, maybe with warnings; 1 not valid; 2 the command or a file cannot be read.`,
+        examples: ['assent events check event.json', 'assent events check - --profile nl-gov < event.json'],
         async run(values, files) {
           const profile = values['profile'] as Profile;
           if (files.length === 0) throw new UsageError('Name at least one file.');
@@ -140,26 +141,24 @@ export const commands: Commands = {
   notify: {
     group: 'Senders and webhooks',
     summary: 'Sends notices: tells subscribers what happens to their subscriptions.',
-    usage: `  notify --origin NAME [--registry URL] [--source URI] [--type-prefix TEXT] [--language en|nl]
-         [--hours N] [--data FOLDER] [--tenant NAME]
-      Sends notices: tells each subscriber what happens to its subscriptions, at the webhooks that it subscribed to this
-      origin. Defaults: the registry of "console", --language en --hours 24, the registry's URL as source, and a
-      folder in ASSENT_DATA. Token: NOTIFY_TOKEN_FILE, or NOTIFY_TOKEN_URL with NOTIFY_CLIENT_ID and
-      NOTIFY_CLIENT_SECRET; in development it is made here, for --tenant demo. NOTIFY_REGISTRY_CA_FILE is the authority of
-      the registry's certificate. ASSENT_ALLOWED_NETWORKS, ASSENT_DENIED_NETWORKS, ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE,
-      ASSENT_DNS_SERVERS, ASSENT_LOG_LEVEL, ASSENT_EGRESS_PROXY, ASSENT_EGRESS_PROXY_CA_FILE and ASSENT_EGRESS_NO_PROXY
-      are those of the registry.
-`,
     options: {
-      origin: text(''),
-      registry: text(''),
-      source: text(''),
-      'type-prefix': text(''),
-      language: choice(languages, 'en'),
-      hours: text('24'),
-      tenant: text('demo'),
-      data: text(''),
+      origin: text('NAME', 'The origin of the notices, which subscribers subscribe to', { required: true }),
+      registry: text('URL', 'Where the registry is. As for "console" if absent'),
+      source: text('URI', "The source of the notices. The registry's URL if absent"),
+      'type-prefix': text('TEXT', 'What the types of the notices begin with'),
+      language: choice(languages, 'en', 'The language of the notices'),
+      hours: text('N', 'How long a notice is retried', { default: '24' }),
+      tenant: text('NAME', 'The tenant of the token for development', { default: 'demo' }),
+      data: text('FOLDER', 'Where notices wait. A folder in ASSENT_DATA if absent'),
     },
+    notes: `Token: NOTIFY_TOKEN_FILE, or NOTIFY_TOKEN_URL with NOTIFY_CLIENT_ID and NOTIFY_CLIENT_SECRET; in development it is
+      made here. NOTIFY_REGISTRY_CA_FILE is the authority of the registry's certificate. ASSENT_ALLOWED_NETWORKS,
+      ASSENT_DENIED_NETWORKS, ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE, ASSENT_DNS_SERVERS, ASSENT_LOG_LEVEL,
+      ASSENT_EGRESS_PROXY, ASSENT_EGRESS_PROXY_CA_FILE and ASSENT_EGRESS_NO_PROXY are those of the registry.`,
+    examples: [
+      'assent notify --origin notices.example.org',
+      'assent notify --origin notices.example.org --registry https://assent.example.org --language nl',
+    ],
     async run(given, _, { env }) {
       const { notify } = await import('./notify.js');
       const values = { ...given, registry: given['registry'] || env['ASSENT_URL'] || (await developmentUrlOf(env)) };
@@ -171,12 +170,11 @@ export const commands: Commands = {
   receiver: {
     group: 'Senders and webhooks',
     summary: 'Runs a webhook, and prints what it is asked.',
-    usage: `  receiver [--port N]
-      Runs only the webhook of "try", on https://localhost:8443, for a registry that you start yourself, and prints what
-      it is asked. Start the registry with ASSENT_SINK_CA_FILE=.assent/receiver-ca.pem so that it trusts the certificate,
-      and with ASSENT_ALLOWED_NETWORKS=127.0.0.0/8 so that it may connect to your machine.
-`,
-    options: { port: text('8443') },
+    options: { port: text('N', 'Where to listen; 0 is a free port', { default: '8443' }) },
+    notes: `It is the webhook of "try", for a registry that you start yourself with
+      ASSENT_SINK_CA_FILE=.assent/receiver-ca.pem, so that it trusts the certificate, and with
+      ASSENT_ALLOWED_NETWORKS=127.0.0.0/8, so that it may connect to your machine.`,
+    examples: ['assent receiver', 'assent receiver --port 0'],
     async run(values) {
       const { describePaths, report, startReceiver } = await import('./demo/webhook.js');
       const { readConfig } = await import('../../registry/app/config.js');
@@ -194,12 +192,13 @@ export const commands: Commands = {
   health: {
     group: 'Operators',
     summary: 'Checks whether the registry on this machine is ready.',
-    usage: `  health [--reads] [--seconds N]
-      Requests /readyz of the listener for operations (ASSENT_OPERATIONS_HOST and ASSENT_OPERATIONS_PORT, by default
-      127.0.0.1:3001) and prints what is missing. --reads requests /readyz/reads: whether it can answer from memory, even
-      while the database is away. Waits up to 4 seconds for a response. Exit codes: 0 ready; 1 not ready, or no response.
-`,
-    options: { reads: flag, seconds: text('4') },
+    options: {
+      reads: flag('Request /readyz/reads: whether it can respond from memory, even while the database is away'),
+      seconds: text('N', 'How long to wait for a response', { default: '4' }),
+    },
+    notes: `It requests /readyz of the listener for operations (ASSENT_OPERATIONS_HOST and ASSENT_OPERATIONS_PORT, by default
+      127.0.0.1:3001) and prints what is missing. Exit codes: 0 ready; 1 not ready, or no response.`,
+    examples: ['assent health', 'assent health --reads --seconds 2'],
     async run({ reads, seconds }, _, io) {
       const timeout = Number(seconds);
       if (!(timeout > 0 && timeout <= 3_600)) throw new UsageError('--seconds must be a number, up to 3600.');
@@ -210,14 +209,11 @@ export const commands: Commands = {
   migrate: {
     group: 'Operators',
     summary: 'Applies the migrations that the database lacks.',
-    usage: `  migrate [--check]
-      Applies the migrations that the database of DATABASE_URL lacks, and prints their names. Use the URL of the user who
-      owns the tables. Needs no other setting, and downloads nothing. Commands that run at the same time wait for one
-      another. --check changes nothing and prints what is pending.
-      Exit codes: 0 nothing is pending any more; 1 migrations are pending (--check), or cannot be applied; 2 wrong usage;
-      3 the database does not respond, or refuses the user.
-`,
-    options: { check: flag },
+    options: { check: flag('Change nothing, and print what is pending') },
+    notes: `Set DATABASE_URL to the URL of the user who owns the tables. Needs no other setting, and downloads nothing.
+      Commands that run at the same time wait for one another. Exit codes: 0 nothing is pending any more; 1 migrations are
+      pending (--check), or cannot be applied; 2 wrong usage; 3 the database does not respond, or refuses the user.`,
+    examples: ['assent migrate', 'assent migrate --check'],
     async run({ check }, _, io) {
       const { runMigrate } = await import('./operate/migrate.js');
       return runMigrate({ isCheck: check === true }, io);
@@ -226,12 +222,11 @@ export const commands: Commands = {
   doctor: {
     group: 'Operators',
     summary: 'Checks the settings, the database and the issuers, without serving.',
-    usage: `  doctor
-      Checks what a process needs before it serves, with the settings that the process has: the settings themselves; the
-      database, its migrations and the rights of its user; and whether the keys of the issuers can be fetched. Changes
-      nothing, and may run beside a process. Exit codes: 0 a process can start and work; 1 it cannot, and a line says why.
-`,
     options: {},
+    notes: `It has the settings that the process has, and checks them; the database, its migrations and the rights of its user;
+      and whether the keys of the issuers can be fetched. It changes nothing, and may run beside a process. Exit codes:
+      0 a process can start and work; 1 it cannot, and a line says why.`,
+    examples: ['assent doctor', 'DATABASE_URL=postgres://assent@db.example.org/assent assent doctor'],
     async run(_, __, io) {
       const { runDoctor } = await import('./operate/doctor.js');
       return runDoctor(io);

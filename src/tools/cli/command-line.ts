@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { UsageError } from '../../base/errors.js';
-import { checkChoice, type Command, type Commands, type Io } from './command.js';
+import { checkChoice, type Command, type Commands, type Io, type Values } from './command.js';
 import { helpOf, overviewOf } from './help.js';
 
 /**
@@ -49,14 +49,21 @@ async function dispatch(commands: Commands, [name, ...rest]: readonly string[], 
 }
 
 async function run(name: string, command: Command, args: readonly string[], io: Io): Promise<number> {
-  const options = { ...command.options, help: { type: 'boolean', short: 'h', default: false } };
-  const { values, positionals } = parse(args, command.takesFiles ?? false, options as ParsedOptions);
+  const { values, operands } = argumentsOf(command, args);
   if (values['help']) {
     io.stdout.write(helpOf(name, command));
     return 0;
   }
-  for (const [name, option] of Object.entries(command.options)) checkChoice(`--${name}`, option, values[name]);
-  return command.run(values as Parameters<Command['run']>[0], positionals, io);
+  return command.run(values, operands, io);
+}
+
+/** What stands after the name of a command. Throws a UsageError, or what Node throws, for what the command does not have. */
+export function argumentsOf(command: Command, args: readonly string[]): { values: Values; operands: string[] } {
+  const options = { ...command.options, help: { type: 'boolean', short: 'h', default: false } };
+  const { values, positionals } = parse(args, command.operands !== undefined, options as ParsedOptions);
+  if (!values['help'])
+    for (const [name, option] of Object.entries(command.options)) checkChoice(`--${name}`, option, values[name]);
+  return { values: values as Values, operands: positionals };
 }
 
 type ParsedOptions = NonNullable<ParseArgsConfig['options']>;

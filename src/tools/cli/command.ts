@@ -37,16 +37,20 @@ export interface Io {
   interrupted(): AbortSignal;
 }
 
+/** A command, described once: its help, the reference, completion and the parser read the same. */
 export interface Command {
-  /** For its help. */
-  usage: string;
-  /** One line for the list of commands. If absent, the first sentence of `usage`. */
-  summary?: string;
+  /** One sentence. */
+  summary: string;
   group?: HelpGroup;
+  /** What follows its name, by the names that the help shows: `FILE`, `[FILE|-]` if optional, `FILE...` if several. */
+  operands?: Options;
   options: Options;
-  takesFiles?: true;
+  /** What does not belong to one option, for the help: exit codes, settings. */
+  notes?: string;
+  /** Whole lines for a shell. */
+  examples: readonly [string, string];
   /** Resolves to the exit code. Imports what it needs when it runs: other commands and the help need none of it. */
-  run(values: Values, files: string[], io: Io): Promise<number>;
+  run(values: Values, operands: string[], io: Io): Promise<number>;
 }
 
 /** A command with subcommands: `assent subscriptions list`. */
@@ -60,16 +64,35 @@ export interface CommandGroup {
 
 export type Commands = Record<string, Command | CommandGroup>;
 
-export const text = (value: string) => ({ type: 'string' as const, default: value });
-
-/** The parser accepts no other value. */
-export const choice = (choices: readonly string[], value: string): TextOption => ({
+/** An option that is empty if it is absent, unless it has another default. */
+export const text = (value: string, help: string, more: Partial<TextOption> = {}): TextOption => ({
   type: 'string',
-  default: value,
-  choices,
+  default: '',
+  value,
+  help,
+  ...more,
 });
 
-export const flag = { type: 'boolean' as const, default: false };
+/** An option that can be repeated. */
+export const list = (value: string, help: string, more: Partial<TextOption> = {}): TextOption => ({
+  type: 'string',
+  multiple: true,
+  default: [],
+  value,
+  help,
+  ...more,
+});
+
+/** The parser accepts no other value. */
+export const choice = (choices: readonly string[], value: string, help: string): TextOption => ({
+  type: 'string',
+  default: value,
+  value: 'NAME',
+  choices,
+  help,
+});
+
+export const flag = (help: string): FlagOption => ({ type: 'boolean', default: false, help });
 
 export const isRequired = (option: TextOption | FlagOption): boolean =>
   option.type === 'string' && option.required === true;

@@ -1,5 +1,5 @@
 import { type Command, type Commands, write } from './command.js';
-import { explanationOf, summaryOf } from './help.js';
+import { explanationOf } from './help.js';
 import { UsageError } from '../../base/errors.js';
 
 /** A word that can stand next, and what it means. */
@@ -26,7 +26,7 @@ function allOf(commands: Commands, [name, ...rest]: readonly string[]): Completi
 }
 
 const namesOf = (commands: Commands): Completion[] =>
-  Object.entries(commands).map(([name, command]) => [name, summaryOf(command)]);
+  Object.entries(commands).map(([name, { summary }]) => [name, summary]);
 
 function optionsOf({ options }: Command, before: readonly string[]): Completion[] {
   const previous = before.at(-1) ?? '';
@@ -70,17 +70,12 @@ complete -c assent -n 'test -z (__assent_candidates | string collect)' -F
 
 /** `commands` is called when it runs: the table has this command, too. */
 export const completionCommand = (commands: () => Commands): Command => ({
-  summary: 'Prints a script that completes commands and options in your shell: bash, zsh or fish.',
+  summary: 'Prints a script that completes commands and options in your shell.',
   group: 'This program',
-  usage: `  completion bash|zsh|fish
-      Prints a script that completes commands, options and their values. Load it when your shell starts:
-
-      bash  eval "$(assent completion bash)"      in ~/.bashrc
-      zsh   eval "$(assent completion zsh)"       in ~/.zshrc, after compinit
-      fish  assent completion fish | source       in ~/.config/fish/config.fish
-`,
+  operands: { SHELL: { type: 'string', choices: Object.keys(scripts), help: 'Whose script' } },
   options: {},
-  takesFiles: true,
+  notes: 'Load it when your shell starts: in ~/.bashrc, in ~/.zshrc after compinit, or in ~/.config/fish/config.fish.',
+  examples: ['eval "$(assent completion bash)"', 'assent completion fish | source'],
   async run(_values, [shell = '', ...words], { stdout }) {
     if (shell === 'candidates') {
       const found = candidatesOf(commands(), words);

@@ -93,7 +93,7 @@ test('no token is created for an unknown scope, and invalid command lines have t
   }
 });
 
-test('every command prints its help, and the version can be printed', async () => {
+test('the program prints its help and that of a command, and the version can be printed', async () => {
   const said = async (...args: string[]) => {
     const program = run('tools/cli/assent.js', {}, ...args);
     expect([args, await program.ended, program.stderr]).toEqual([args, 0, '']);
@@ -101,13 +101,9 @@ test('every command prints its help, and the version can be printed', async () =
   };
   const whole = await said('--help');
   expect([await said('-h'), await said('help')]).toEqual([whole, whole]);
-  for (const command of ['try', 'token', 'check', 'listen', 'demo', 'receiver']) {
-    const own = await said(command, '--help');
-    expect(own).toContain(`\n  ${command}`);
-    expect(whole).toContain(`\n  ${command}`);
-    expect(await said(command, '-h')).toBe(own);
-  }
-  expect(await said('events', 'check', '--help')).toContain('\n  events check FILE...');
+  const own = await said('check', '--help');
+  expect(own).toMatch(/^Usage: assent check URL /);
+  expect([await said('check', '-h'), await said('help', 'check')]).toEqual([own, own]);
   for (const line of whole.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
   expect(await said('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

@@ -1,33 +1,33 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../base/errors.js';
-import { choice, flag, text, type Command, type Values } from '../command.js';
+import { choice, flag, list, text, type Command, type Values } from '../command.js';
 import type { CheckSettings } from './check.js';
 
 const exitCodes = { consent: 0, none: 1, unreachable: 3 } as const;
 
 export const checkCommand: Command = {
-  usage: `  check URL [--origin NAME] [--rate N|none] [--callback-host HOST:PORT] [--policy strict|lenient] [--ca FILE]
-        [--allow-network CIDR] [--proxy URL] [--proxy-ca FILE] [--timeout SECONDS] [--json]
-      Asks a webhook for consent as a registry would, and prints the exchange, the verdict and what to change. Needs no
-      registry. On this machine it also asks over plain http. Defaults: --origin eventemitter.example.com --rate 120
-      --policy strict --timeout 10. A webhook on this machine gets a callback URL; another one gets it if you say with
-      --callback-host where it reaches this machine. --ca is the authority of the webhook's certificate.
-      --proxy is the egress proxy of your network (ASSENT_EGRESS_PROXY if absent); allowed networks are reached directly.
-      Exit codes: 0 consent; 1 no consent; 2 wrong usage; 3 no response.
-`,
+  summary: 'Asks a webhook for consent as a registry would, and shows the exchange, the verdict and what to change.',
+  operands: { URL: { type: 'string', help: 'The webhook. On this machine it may also be http' } },
   options: {
-    origin: text('eventemitter.example.com'),
-    rate: text('120'),
-    'callback-host': text(''),
-    policy: choice(['strict', 'lenient'], 'strict'),
-    ca: text(''),
-    'allow-network': { type: 'string', multiple: true, default: [] },
-    proxy: text(''),
-    'proxy-ca': text(''),
-    timeout: text('10'),
-    json: flag,
+    origin: text('NAME', 'The origin that asks', { default: 'eventemitter.example.com' }),
+    rate: text('N|none', 'Requests per minute to ask for', { default: '120' }),
+    'callback-host': text(
+      'HOST:PORT',
+      'Where the webhook reaches this machine, for a callback URL. A webhook on this machine gets one without it',
+    ),
+    policy: choice(['strict', 'lenient'], 'strict', 'How strictly the response is read'),
+    ca: text('FILE', "The authority of the webhook's certificate"),
+    'allow-network': list('CIDR', 'A private network that may be asked. It is reached without the proxy'),
+    proxy: text('URL', 'The egress proxy of your network. ASSENT_EGRESS_PROXY if absent'),
+    'proxy-ca': text('FILE', "The authority of the proxy's certificate. ASSENT_EGRESS_PROXY_CA_FILE if absent"),
+    timeout: text('SECONDS', 'How long to wait for a response', { default: '10' }),
+    json: flag('Print JSON'),
   },
-  takesFiles: true,
+  notes: 'Needs no registry. Exit codes: 0 consent; 1 no consent; 2 wrong usage; 3 no response.',
+  examples: [
+    'assent check https://hooks.example.org/events',
+    'assent check https://localhost:8443/events --ca .assent/receiver-ca.pem --origin sender.example.com',
+  ],
   async run(values, urls) {
     const { check } = await import('./check.js');
     const { attemptLines, reportJson, reportLines, waitingLines } = await import('./show-check.js');

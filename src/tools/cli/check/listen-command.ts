@@ -3,14 +3,16 @@ import { UsageError } from '../../../base/errors.js';
 import { flag, portOf, text, type Command } from '../command.js';
 
 export const listenCommand: Command = {
-  usage: `  listen PORT [--forward URL] [--origin NAME] [--rate N] [--https]
-      Shows the handshakes and events that arrive on http://localhost:PORT. Consents to every origin that asks, or only to
-      --origin, with --rate requests per minute (120 by default, * for no limit), and accepts valid events. With --forward,
-      an application under development responds instead, and the verdict on its responses is shown. --https uses the
-      certificate of "receiver". Port 0 means a free port. Ctrl-C stops it.
-`,
-  options: { forward: text(''), origin: text(''), rate: text('120'), https: flag },
-  takesFiles: true,
+  summary: 'Shows the handshakes and events that arrive on http://localhost:PORT.',
+  operands: { PORT: { type: 'string', help: 'Where to listen; 0 is a free port' } },
+  options: {
+    forward: text('URL', 'Your application, which responds instead. The verdict on its responses is shown'),
+    origin: text('NAME', 'The only origin to consent to. Every origin if absent'),
+    rate: text('N', 'Requests per minute to consent to; * is no limit', { default: '120' }),
+    https: flag('Use the certificate of "receiver"'),
+  },
+  notes: 'It accepts valid events. Ctrl-C stops it.',
+  examples: ['assent listen 8080', 'assent listen 8080 --forward http://localhost:3001/events'],
   async run(values, ports) {
     const { parseRate } = await import('../../../consent/rate.js');
     const { parseOriginName } = await import('../../../consent/origin.js');

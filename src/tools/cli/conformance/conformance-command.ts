@@ -5,7 +5,7 @@ import type { Format } from '../../conformance/formats.js';
 import { exitCodeOfReport, exitCodes, readBaseline } from '../../conformance/baseline.js';
 import { casesOf, lowestLevels, selectCases } from '../../conformance/cases.js';
 import { UsageError } from '../../../base/errors.js';
-import { choice, flag, text, type Command, type Values } from '../command.js';
+import { choice, flag, list, text, type CommandGroup, type Options, type Values } from '../command.js';
 import type { RunSide } from './side.js';
 
 const sides: Record<Side, () => Promise<RunSide>> = {
@@ -20,70 +20,95 @@ const formatNames = ['pretty', 'json', 'junit', 'markdown', 'html'] as const sat
 /** In seconds: for one response, and for the whole of what a sender does. */
 const usualTimeouts: Record<Side, number> = { receiver: 10, sender: 60 };
 
-/** Options of one side, which would do nothing for the other. */
-const optionsOf: Record<Side, readonly string[]> = {
-  receiver: ['sink', 'origin', 'expect', 'rate', 'callback-host', 'deliver', 'burst', 'ca', 'token'],
-  sender: ['listen', 'command', 'manual'],
+const formatOption = choice(formatNames, 'pretty', 'How the report is printed');
+
+/** Options of both sides. */
+const runOptions = (side: Side): Options => ({
+  case: list('ID', 'Only these cases, with commas between them'),
+  level: choice(lowestLevels, 'info', 'Only cases of this level or a higher one'),
+  profile: choice(profiles, 'cloudevents', 'What events and responses must follow'),
+  baseline: text('FILE', 'The cases that are known to fail'),
+  out: text('DIR', 'Where to write report.json, junit.xml, report.md and report.html'),
+  timeout: text('SECONDS', side === 'receiver' ? 'For one response' : 'For all that the sender does', {
+    default: String(usualTimeouts[side]),
+  }),
+  format: formatOption,
+});
+
+const notes = `Exit codes: 0 every MUST holds, or equals the baseline; 1 a MUST fails, or a known failure passes; 2 wrong usage;
+  3 nothing could be evaluated; 4 a fault of the kit; 5 no consent was seen, and --expect refusal was not given.`;
+
+export const conformanceCommand: CommandGroup = {
+  summary: 'Tests a webhook, or what delivers to webhooks, against "HTTP 1.1 Web Hooks for Event Delivery".',
+  subcommands: {
+    receiver: {
+      summary: 'Tests a webhook.',
+      options: {
+        sink: text('URL', 'The webhook', { required: true }),
+        origin: text('NAME', 'An origin that the webhook consents to'),
+        expect: choice(['consent', 'refusal'], 'consent', 'What the webhook is to do'),
+        rate: text('N', 'Requests per minute to ask for', { default: '120' }),
+        'callback-host': text('HOST:PORT', 'Where the webhook reaches this machine, for a callback URL'),
+        deliver: flag('Deliver test events, too'),
+        burst: flag('With --deliver: send a fifth more than the allowed rate at once'),
+        ca: text('FILE', "The authority of the webhook's certificate"),
+        token: text('TOKEN', 'The access token for deliveries'),
+        ...runOptions('receiver'),
+      },
+      notes,
+      examples: [
+        'assent conformance receiver --sink https://hooks.example.org/events --origin eventemitter.example.com',
+        'assent conformance receiver --sink https://hooks.example.org/events --deliver --case R01,R02 --out reports',
+      ],
+      run: (values) => tested('receiver', values),
+    },
+    sender: {
+      summary: 'Tests what delivers to webhooks, which a command or a person starts.',
+      options: {
+        listen: text('HOST:PORT', 'Where the sender reaches this machine', { default: 'localhost:0' }),
+        command: text('COMMAND', 'What makes the sender deliver to {url}. Needed unless --manual is given'),
+        manual: flag('You make the sender deliver'),
+        ...runOptions('sender'),
+      },
+      notes,
+      examples: [
+        "assent conformance sender --command './deliver {url}'",
+        'assent conformance sender --manual --level must',
+      ],
+      run: (values) => tested('sender', values),
+    },
+    list: {
+      summary: 'Lists the cases of both sides, or of one.',
+      operands: { '[SIDE]': { type: 'string', choices: Object.keys(sides), help: 'Only of this side' } },
+      options: {},
+      examples: ['assent conformance list', 'assent conformance list sender'],
+      run: (_, [side, ...others]) => listCases(side, others),
+    },
+    report: {
+      summary: 'Prints the report of an earlier run.',
+      operands: { FILE: { type: 'string', help: 'The report.json of the run' } },
+      options: { format: formatOption },
+      notes,
+      examples: [
+        'assent conformance report reports/report.json',
+        'assent conformance report reports/report.json --format markdown > report.md',
+      ],
+      run: (values, [file, ...others]) => report(file, others, values),
+    },
+  },
 };
 
-export const conformanceCommand: Command = {
-  usage: `  conformance receiver --sink URL [--origin NAME] [--expect consent|refusal] [--rate N] [--callback-host HOST:PORT]
-         [--deliver] [--burst] [--ca FILE] [--token TOKEN]
-  conformance sender [--listen HOST:PORT] --command 'CMD {url}' | --manual
-  conformance list [receiver|sender]
-  conformance report FILE [--format pretty|json|junit|markdown|html]
-      Tests a webhook, or what delivers to webhooks, against "HTTP 1.1 Web Hooks for Event Delivery". Both sides take
-      --case ID,ID (or repeat it), --level must|should|info, --profile cloudevents|nl-gov, --baseline FILE,
-      --out DIR, --timeout SECONDS and --format. --out writes report.json, junit.xml, report.md and report.html.
-      Exit codes: 0 every MUST holds, or equals the baseline; 1 a MUST fails, or a known failure passes; 2 wrong usage;
-      3 nothing could be evaluated; 4 a fault of the kit; 5 no consent was seen, and --expect refusal does not say that
-      none is to be.
-`,
-  options: {
-    case: { type: 'string', multiple: true, default: [] },
-    level: choice(lowestLevels, 'info'),
-    profile: choice(profiles, 'cloudevents'),
-    baseline: text(''),
-    out: text(''),
-    timeout: text(''),
-    format: choice(formatNames, 'pretty'),
-    sink: text(''),
-    origin: text(''),
-    expect: choice(['consent', 'refusal'], 'consent'),
-    rate: text('120'),
-    'callback-host': text(''),
-    deliver: flag,
-    burst: flag,
-    ca: text(''),
-    token: text(''),
-    listen: text('localhost:0'),
-    command: text(''),
-    manual: flag,
-  },
-  takesFiles: true,
-  async run(values, [what = '', file, ...others]) {
-    if (others.length > 0) throw new UsageError(`There is nothing to do with ${others[0]}.`);
-    if (what === 'list') return list(file);
-    if (what === 'report') return report(file, values);
-    if (what !== 'receiver' && what !== 'sender') {
-      throw new UsageError('Say what to do: assent conformance receiver, sender, list or report.');
-    }
-    if (file !== undefined) throw new UsageError(`There is nothing to do with ${file}.`);
-    try {
-      return await execute(what, values);
-    } catch (error) {
-      if (error instanceof UsageError) throw error;
-      process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-      return exitCodes.fault;
-    }
-  },
-};
+async function tested(side: Side, values: Values): Promise<number> {
+  try {
+    return await execute(side, values);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    return exitCodes.fault;
+  }
+}
 
 async function execute(side: Side, values: Values): Promise<number> {
-  const foreign = optionsOf[side === 'receiver' ? 'sender' : 'receiver'].find(
-    (name) => values[name] !== conformanceCommand.options[name]?.default,
-  );
-  if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option for a ${side}.`);
   const { version } = await import('../../../base/version.js');
   const ids = (values['case'] as string[]).flatMap((each) => each.split(',')).map((id) => id.trim().toUpperCase());
   const cases = selectCases(side, ids, values['level'] as (typeof lowestLevels)[number]);
@@ -91,7 +116,7 @@ async function execute(side: Side, values: Values): Promise<number> {
   const format = await formatOf(values);
   const path = String(values['baseline']);
   const baseline = path === '' ? [] : readBaseline(side, await textOf(path));
-  const timeout = Number(values['timeout'] || usualTimeouts[side]);
+  const timeout = Number(values['timeout']);
   if (!(timeout > 0 && timeout <= 86_400)) throw new UsageError('--timeout must be a number of seconds, up to 86400.');
 
   const run = await sides[side]();
@@ -120,8 +145,8 @@ async function writeReports(folder: string, finished: Report): Promise<void> {
   }
 }
 
-async function list(side: string | undefined): Promise<number> {
-  if (side !== undefined && side !== 'receiver' && side !== 'sender') {
+async function listCases(side: string | undefined, others: readonly string[]): Promise<number> {
+  if (others.length > 0 || (side !== undefined && side !== 'receiver' && side !== 'sender')) {
     throw new UsageError('List the cases of a receiver or of a sender.');
   }
   const { levelWords } = await import('../../conformance/formats.js');
@@ -133,9 +158,9 @@ async function list(side: string | undefined): Promise<number> {
   return exitCodes.conforms;
 }
 
-async function report(file: string | undefined, values: Values): Promise<number> {
+async function report(file: string | undefined, others: readonly string[], values: Values): Promise<number> {
   const { parseReport } = await import('../../conformance/formats.js');
-  if (file === undefined) throw new UsageError('Name the report.json of a run.');
+  if (file === undefined || others.length > 0) throw new UsageError('Name the report.json of a run.');
   const format = await formatOf(values);
   const content = await textOf(file);
   let parsed: Report;

@@ -1,13 +1,11 @@
 import { UsageError } from '../../../base/errors.js';
 import { createClient, type Schemas } from '../../../kits/client/index.js';
 import { write, type Command, type Io, type Options, type Values } from '../command.js';
-import { usageOf } from '../help.js';
 import type { IssuerChoice } from './login.js';
 import { connectionOptions, registryAddressOf, urlOption } from '../resources/registry.js';
 
 const group = 'This program';
 
-const loginSummary = 'Signs in at the issuer of a registry, with a code that you confirm in a browser.';
 const loginOptions: Options = {
   url: urlOption,
   issuer: {
@@ -20,13 +18,16 @@ const loginOptions: Options = {
 };
 
 export const loginCommand: Command = {
-  summary: loginSummary,
+  summary: 'Signs in at the issuer of a registry, with a code that you confirm in a browser.',
   group,
-  usage: `${usageOf('login', loginSummary, loginOptions)}
-  The token is kept in assent/credentials.json in your folder for configuration (XDG_CONFIG_HOME, or ~/.config), which
-  only you can read. It is renewed when it expires, if the issuer gave a refresh token. Exit codes: 0 signed in; 1 failed.
-`,
   options: loginOptions,
+  notes: `The token is kept in assent/credentials.json in your folder for configuration (XDG_CONFIG_HOME, or ~/.config),
+    which only you can read. It is renewed when it expires, if the issuer gave a refresh token. Exit codes: 0 signed in;
+    1 failed.`,
+  examples: [
+    'assent login --url https://assent.example.org',
+    'assent login --issuer https://login.example.org --client-id assent-cli',
+  ],
   async run(values, _files, io) {
     const { url: registry } = await registryAddressOf(values, io);
     const { login } = await import('./login.js');
@@ -37,13 +38,11 @@ export const loginCommand: Command = {
   },
 };
 
-const logoutSummary = 'Forgets the token of a registry, and revokes it at the issuer.';
-
 export const logoutCommand: Command = {
-  summary: logoutSummary,
+  summary: 'Forgets the token of a registry, and revokes it at the issuer.',
   group,
-  usage: usageOf('logout', logoutSummary, { url: urlOption }),
   options: { url: urlOption },
+  examples: ['assent logout', 'assent logout --url https://assent.example.org'],
   async run(values, _files, io) {
     const { url: registry } = await registryAddressOf(values, io);
     const { logout } = await import('./login.js');
@@ -53,13 +52,11 @@ export const logoutCommand: Command = {
   },
 };
 
-const whoamiSummary = 'Shows the registry and whom the token speaks for.';
-
 export const whoamiCommand: Command = {
-  summary: whoamiSummary,
+  summary: 'Shows the registry and whom the token speaks for.',
   group,
-  usage: usageOf('whoami', whoamiSummary, connectionOptions),
   options: connectionOptions,
+  examples: ['assent whoami', 'assent whoami --url https://assent.example.org --json'],
   async run(values, _files, io) {
     const { url: registry, token } = await registryAddressOf(values, io);
     const bearer = await token();

@@ -39,6 +39,10 @@ export interface Subcommand {
   options?: Options;
   /** `run` needs a file, which is this. */
   file?: string;
+  /** What does not belong to one option, for the help. */
+  notes?: string;
+  /** Whole lines for a shell. */
+  examples: readonly [string, string];
 }
 
 export interface OperationContext {

@@ -1,6 +1,5 @@
 import { documentText, type OpenApiDocument } from '../../../base/contract/document.js';
 import type { Command, CommandGroup, Commands, Options } from '../command.js';
-import { usageOf } from '../help.js';
 import { operationOf, type CliOperation, type Subcommand } from './operation.js';
 import { connectionOptions } from './registry.js';
 import { match, resources } from './resources.js';
@@ -37,10 +36,9 @@ function optionsOf({ fields, columns, affected, headers, options }: CliOperation
   };
 }
 
-function commandOf(name: string, subcommand: Subcommand): Command {
+function commandOf(subcommand: Subcommand): Command {
   const operation = operationOf(document, subcommand);
-  const { summary, positional, file, takesFile } = operation;
-  const options = optionsOf(operation);
+  const { summary, positional, file, takesFile, notes, examples } = operation;
   const operands: Options = {
     ...Object.fromEntries(positional.map(({ member, option }) => [member.toUpperCase(), option])),
     ...(file !== undefined && { FILE: { type: 'string', help: file } }),
@@ -49,9 +47,10 @@ function commandOf(name: string, subcommand: Subcommand): Command {
   return {
     summary,
     group,
-    usage: usageOf(name, summary, options, operands),
-    options,
-    ...(Object.keys(operands).length > 0 && { takesFiles: true }),
+    options: optionsOf(operation),
+    ...(Object.keys(operands).length > 0 && { operands }),
+    ...(notes !== undefined && { notes }),
+    examples,
     async run(values, given, io) {
       const { runOperation } = await import('./run-operation.js');
       return runOperation(operation, values, given, io);
@@ -60,6 +59,13 @@ function commandOf(name: string, subcommand: Subcommand): Command {
 }
 
 const bodyFile = 'A file with the JSON of the API; - is standard input. Options replace its members';
+/** The options that mean the same in every command which has them. */
+export const commonOptions: Options = {
+  ...connectionOptions,
+  ...listOptions,
+  ...watchOption,
+  ...Object.fromEntries(Object.values(headerOptions).flatMap((each) => Object.entries(each))),
+};
 const document = JSON.parse(documentText()) as OpenApiDocument;
 
 /** `assent subscriptions list` and so on, from the table of resources. */
@@ -70,11 +76,9 @@ export const resourceCommands: Commands = {
       {
         summary,
         group,
-        subcommands: Object.fromEntries(
-          Object.entries(subcommands).map(([sub, each]) => [sub, commandOf(`${name} ${sub}`, each)]),
-        ),
+        subcommands: Object.fromEntries(Object.entries(subcommands).map(([sub, each]) => [sub, commandOf(each)])),
       },
     ]),
   ),
-  match: commandOf('match', match),
+  match: commandOf(match),
 };

@@ -14,6 +14,10 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     subcommands: {
       list: {
         operation: 'listSubscriptions',
+        examples: [
+          'assent subscriptions list --status refused',
+          'assent subscriptions list --origin eventemitter.example.com --watch',
+        ],
         columns: ['id', 'status', 'statusdetails.code', 'origin', 'sink', 'subscriber'],
         affected: (change) =>
           isBlock(change)
@@ -22,20 +26,61 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
               ? { id: change.subscription }
               : sinkOf(change),
       },
-      get: { operation: 'getSubscription' },
-      create: { operation: 'createSubscription', sets: { protocol: 'HTTP' } },
-      update: { operation: 'updateSubscription' },
-      delete: { operation: 'deleteSubscription', done: ({ id }) => `Deleted subscription ${String(id)}.` },
-      suspend: { operation: 'suspendSubscription' },
-      resume: { operation: 'resumeSubscription' },
+      get: {
+        operation: 'getSubscription',
+        examples: ['assent subscriptions get sub_01', 'assent subscriptions get sub_01 --json'],
+      },
+      create: {
+        operation: 'createSubscription',
+        sets: { protocol: 'HTTP' },
+        examples: [
+          'assent subscriptions create --sink https://hooks.example.org/events --type com.example.order.placed',
+          'assent subscriptions create subscription.json --dry-run --ask',
+        ],
+      },
+      update: {
+        operation: 'updateSubscription',
+        examples: [
+          'assent subscriptions update sub_01 --rate 60',
+          'assent subscriptions update sub_01 changes.json --ticket INC-1042',
+        ],
+      },
+      delete: {
+        operation: 'deleteSubscription',
+        done: ({ id }) => `Deleted subscription ${String(id)}.`,
+        examples: [
+          'assent subscriptions delete sub_01',
+          'assent subscriptions delete sub_01 --if-match 3 --ticket INC-1042',
+        ],
+      },
+      suspend: {
+        operation: 'suspendSubscription',
+        examples: [
+          "assent subscriptions suspend sub_01 --reason 'Maintenance until noon'",
+          "assent subscriptions suspend sub_01 --reason 'Too many events' --ticket INC-1042",
+        ],
+      },
+      resume: {
+        operation: 'resumeSubscription',
+        examples: [
+          'assent subscriptions resume sub_01',
+          "assent subscriptions resume sub_01 --reason 'Repaired' --wait 30",
+        ],
+      },
       handshakes: {
         operation: 'listSubscriptionHandshakes',
+        examples: ['assent subscriptions handshakes sub_01', 'assent subscriptions handshakes sub_01 --limit 1 --json'],
         columns: ['id', 'state', 'verdict', 'trigger', 'attempts.length', 'createdat'],
       },
-      ask: { operation: 'askWebhook' },
+      ask: {
+        operation: 'askWebhook',
+        examples: ['assent subscriptions ask sub_01', 'assent subscriptions ask sub_01 --wait 30'],
+      },
       wait: {
         operation: 'getSubscription',
-        summary: 'Waits until the webhook has decided. Exit code 1 if the subscription is not active then.',
+        examples: ['assent subscriptions wait sub_01', 'assent subscriptions wait sub_01 --seconds 60'],
+        summary: 'Waits until the webhook has decided.',
+        notes: 'Exit code 1 if the subscription is not active then.',
         options: { seconds: { type: 'string', value: 'N', help: 'At most this long. No limit if absent' } },
         run: async (context) => (await runs()).waitForDecision(context),
       },
@@ -46,14 +91,37 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     subcommands: {
       list: {
         operation: 'listOrigins',
+        examples: ['assent origins list', 'assent origins list --wide --watch'],
         columns: ['name', 'description', 'isdefault', 'profile', 'requestedrate', 'grantseconds'],
         affected: ({ kind, origin }) =>
           kind.startsWith('origin.') && origin !== undefined ? { id: origin } : undefined,
       },
-      get: { operation: 'getOrigin' },
-      create: { operation: 'createOrigin' },
-      update: { operation: 'updateOrigin' },
-      delete: { operation: 'deleteOrigin', done: ({ name }) => `Deleted origin ${String(name)}.` },
+      get: {
+        operation: 'getOrigin',
+        examples: ['assent origins get eventemitter.example.com', 'assent origins get eventemitter.example.com --json'],
+      },
+      create: {
+        operation: 'createOrigin',
+        examples: [
+          'assent origins create --name eventemitter.example.com --rate 120',
+          'assent origins create origin.json --ticket CHG-7',
+        ],
+      },
+      update: {
+        operation: 'updateOrigin',
+        examples: [
+          'assent origins update eventemitter.example.com --judgement lenient',
+          'assent origins update eventemitter.example.com --rate 60 --ticket CHG-7',
+        ],
+      },
+      delete: {
+        operation: 'deleteOrigin',
+        done: ({ name }) => `Deleted origin ${String(name)}.`,
+        examples: [
+          'assent origins delete eventemitter.example.com',
+          'assent origins delete eventemitter.example.com --ticket CHG-7',
+        ],
+      },
     },
   },
   grants: {
@@ -61,14 +129,30 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     subcommands: {
       list: {
         operation: 'listGrants',
+        examples: ['assent grants list --state live', 'assent grants list --host hooks.example.org --sort expiresat'],
         columns: ['id', 'state', 'origin', 'sink', 'allowedrate', 'basis', 'expiresat'],
         affected: (change) =>
           isBlock(change) ? { query: {} } : change.kind.startsWith('grant.') ? sinkOf(change) : undefined,
       },
-      get: { operation: 'getGrant' },
-      agree: { operation: 'createGrant' },
-      revoke: { operation: 'revokeGrant' },
-      release: { operation: 'releaseGrant' },
+      get: { operation: 'getGrant', examples: ['assent grants get grt_01', 'assent grants get grt_01 --json'] },
+      agree: {
+        operation: 'createGrant',
+        examples: [
+          "assent grants agree --origin eventemitter.example.com --sink https://hooks.example.org/events --rate 120 --expires 2030-01-01T00:00:00Z --agreement 'Contract 7'",
+          'assent grants agree grant.json --ticket CHG-7',
+        ],
+      },
+      revoke: {
+        operation: 'revokeGrant',
+        examples: [
+          "assent grants revoke grt_01 --reason 'The contract ended'",
+          "assent grants revoke grt_01 --reason 'Wrong sink' --ticket INC-1042",
+        ],
+      },
+      release: {
+        operation: 'releaseGrant',
+        examples: ['assent grants release grt_01', 'assent grants release grt_01 --ticket INC-1042'],
+      },
     },
   },
   blocks: {
@@ -76,13 +160,22 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     subcommands: {
       list: {
         operation: 'listBlocks',
+        examples: ['assent blocks list', 'assent blocks list --kind origin --watch'],
         columns: ['id', 'kind', 'value', 'tenant', 'reason', 'expiresat'],
         affected: (change) => (isBlock(change) ? { query: {} } : undefined),
       },
-      get: { operation: 'getBlock' },
-      create: { operation: 'createBlock', operands: ['kind', 'value'] },
+      get: { operation: 'getBlock', examples: ['assent blocks get blk_01', 'assent blocks get blk_01 --json'] },
+      create: {
+        operation: 'createBlock',
+        operands: ['kind', 'value'],
+        examples: [
+          "assent blocks create origin eventemitter.example.com --reason 'Sends personal data' --dry-run",
+          "assent blocks create host hooks.example.org --reason 'Key leaked' --ticket INC-1042",
+        ],
+      },
       lift: {
         operation: 'liftBlock',
+        examples: ['assent blocks lift blk_01', 'assent blocks lift blk_01 --ticket INC-1042'],
         done: ({ id, kind, value }) => `Lifted block ${String(id)} (${String(kind)} ${String(value)}).`,
       },
     },
@@ -92,13 +185,21 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
     subcommands: {
       list: {
         operation: 'listAuditRecords',
+        examples: [
+          'assent audit list --since 2026-01-01T00:00:00Z',
+          'assent audit list --target origin:eventemitter.example.com --all',
+        ],
         columns: ['at', 'actor', 'action', 'target', 'details.reason', 'reference'],
         affected: () => ({ query: {} }),
         newestFirst: true,
       },
       export: {
         operation: 'listAuditRecords',
-        summary: 'Writes every entry that matches to standard output.',
+        examples: [
+          'assent audit export --since 2026-01-01T00:00:00Z > audit.jsonl',
+          'assent audit export --format csv > audit.csv',
+        ],
+        summary: 'Writes every audit record that matches to standard output.',
         options: {
           format: { type: 'string', value: 'NAME', choices: ['jsonl', 'csv'], default: 'jsonl', help: 'Its form' },
         },
@@ -111,7 +212,9 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
 /** `assent match`, which is one operation. */
 export const match: Subcommand = {
   operation: 'matchEvent',
-  summary: 'Finds the webhooks for the events in a file, or in standard input (-).',
+  summary: 'Finds the webhooks for events.',
+  notes: 'Exit code 1 if an event of a batch is invalid.',
   file: 'An event or a batch as JSON; - is standard input',
+  examples: ['assent match event.json', 'assent match - --origin eventemitter.example.com --explain < event.json'],
   run: async (context) => (await runs()).runMatch(context),
 };

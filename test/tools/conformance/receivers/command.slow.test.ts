@@ -62,7 +62,7 @@ test('exit codes: 2 wrong use, 3 nothing could be evaluated, 4 a fault of the ki
   ]);
   expect(all.map(({ code }) => code)).toEqual([2, 2, 2, 3, 4]);
   expect(all[0].output).toContain('only on this machine');
-  expect(all[1].output).toContain('--manual is not an option for a receiver');
+  expect(all[1].output).toContain('Unknown option: --manual.');
 });
 
 test('exit codes: 5 if no consent was seen, said in the first line, unless none is expected', async () => {
