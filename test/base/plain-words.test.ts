@@ -1,20 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import ts from 'typescript';
 import { glossary } from '../../src/base/texts/glossary.js';
-import { pageNames, readPage, root } from '../docs/markdown.js';
+import { pageNames, parsePage, readPage, root } from '../docs/markdown.js';
 
 /** Words that say the same as another, or something else than here, and what to write instead. */
 const english: ReadonlyArray<[RegExp, string]> = [
   [/\b(?:whoever|somebody(?!-))\b/gi, 'the caller, a client, someone'],
   [/\bshall\b/gi, 'must, or the present tense'],
-  [/response that counts|does not count\b|counts as (?:refused|consent)/gi, '"counts" is for counting: valid, applies'],
-  [/\baudit entr(?:y|ies)\b/gi, 'audit record'],
+  [
+    /\b(?:response|decision|first one|first|header|form|value|it|not|no longer|never)s? (?:that )?counts?(?=[.,;]| (?:as|from|with|before|when|if)\b)|\bcounts? as (?:absent|sent|one|a|refused|consent|if|now)\b/gi,
+    '"counts" is for counting: is valid, applies, takes precedence',
+  ],
+  [/\baudit (?:log|trail|entr(?:y|ies))s?\b/gi, 'audit record'],
+  [/\balso (?:if|not|when|while)\b/gi, 'even if, not either'],
+  [/\basked anew\b|\b(?:starts?|starting) another handshake\b/gi, 'ask again'],
   [/\bnobody else\b/gi, 'no one else'],
-];
-const englishTexts: ReadonlyArray<[RegExp, string]> = [
-  ...english,
-  [/\banswer(?:s|ed)?\b/gi, 'response, respond, return'],
+  [/(?<!-)\banswer(?:s|ed|ing)?\b/gi, 'response, respond, return'],
 ];
 /** What no Dutch text says for a term of the glossary. */
 const otherDutch: ReadonlyArray<[term: string, words: RegExp]> = [
@@ -78,7 +81,7 @@ function textsOf(language: 'en' | 'nl'): Array<[file: string, text: string]> {
 }
 
 test.each([
-  ['en', englishTexts],
+  ['en', english],
   ['nl', dutch],
 ] as const)('the texts of the registry and its console use one word for one thing (%s)', (language, words) => {
   const texts = textsOf(language);
@@ -86,11 +89,49 @@ test.each([
   expect(texts.flatMap(([file, text]) => found(file, text, words))).toEqual([]);
 });
 
+/** Without fences, code, paths and links, which hold names. */
+const proseOf = (page: string) =>
+  parsePage(page)
+    .lines.filter(({ fence }) => fence === undefined)
+    .map(({ text }) => text.replace(/`[^`]*`|\]\([^)]*\)/g, ''))
+    .join('\n');
+
+/** Every description, summary, title and example of a text in the contract. */
+function sentencesOf(node: unknown): string[] {
+  if (typeof node === 'string') return node.includes(' ') ? [node.replace(/`[^`]*`/g, '')] : [];
+  return typeof node === 'object' && node !== null ? Object.values(node).flatMap(sentencesOf) : [];
+}
+
 test('pages and the contract use one word for one thing', () => {
-  const contract = readFileSync(join(root, 'openapi/openapi.json'), 'utf8');
-  expect(
-    [...pageNames.map((name): [string, string] => [name, readPage(name)]), ['the contract', contract] as const].flatMap(
-      ([name, text]) => found(name, text, english),
-    ),
-  ).toEqual([]);
+  const contract = sentencesOf(JSON.parse(readFileSync(join(root, 'openapi/openapi.json'), 'utf8'))).join('\n');
+  expect(contract.length).toBeGreaterThan(50_000);
+  const texts = [
+    ...pageNames.map((name): [string, string] => [name, proseOf(readPage(name))]),
+    ['the contract', contract] as const,
+  ];
+  expect(texts.flatMap(([name, text]) => found(name, text, english))).toEqual([]);
+});
+
+/** What stands in quotes, and the parts of templates. */
+function literalsOf(code: string): string[] {
+  const literals: string[] = [];
+  const collect = (node: ts.Node): void => {
+    if (ts.isStringLiteral(node) || ts.isTemplateLiteralToken(node)) literals.push(node.text);
+    ts.forEachChild(node, collect);
+  };
+  collect(ts.createSourceFile('code.ts', code, ts.ScriptTarget.Latest));
+  return literals;
+}
+
+test('the command line uses one word for one thing', () => {
+  const folder = join(root, 'src/tools');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const texts = files.map((path): [string, string] => [
+    path,
+    literalsOf(readFileSync(join(folder, path), 'utf8'))
+      .filter((text) => /\w \w/.test(text))
+      .join('\n'),
+  ]);
+  expect(texts.map(([, text]) => text).join('').length).toBeGreaterThan(10_000);
+  expect(texts.flatMap(([path, text]) => found(path, text, english))).toEqual([]);
 });

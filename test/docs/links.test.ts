@@ -71,11 +71,7 @@ test('every page of docs/ is once in the reading order of docs/README.md, except
 });
 
 test.each([
-  [
-    'how to answer the handshake in their framework',
-    'docs/consumers/receive.md',
-    'answering-the-handshake-in-your-framework',
-  ],
+  ['how to answer the handshake in their framework', 'docs/consumers/receive.md', 'the-handshake-in-your-framework'],
   ['why a webhook is pending', 'docs/consumers/subscribe.md', 'why-is-it-not-active'],
   ['how to stop an origin', 'docs/admins/incident.md', 'stop-deliveries-in-an-incident'],
   ['how to back up', 'docs/operate/backup.md', ''],

@@ -25,7 +25,7 @@ function rowsUnder(heading: string): string[][] {
     );
 }
 
-test('the faults of a message are answered with the status that is told, all others with 400', () => {
+test('the faults of a message return the status that the page says, all others with 400', () => {
   const event = JSON.stringify(minimal);
   const twice = ['Content-Type', 'application/cloudevents+json', 'Content-Type', 'application/cloudevents+json'];
   const examples = [
@@ -45,7 +45,7 @@ test('the faults of a message are answered with the status that is told, all oth
     return 'code' in result && [result.faults[0]?.rule, problemOf(new RegistryError(result.code, ''), '').status];
   });
   const [, section = ''] = text.split("\n## A message that can't be read\n");
-  const told = section.replaceAll('\n', ' ').matchAll(/((?:`\w+`(?:, | and | ))+)are answered with (\d+)/g);
+  const told = section.replaceAll('\n', ' ').matchAll(/((?:`\w+`(?:, | and | ))+)return (\d+)/g);
   const statuses = new Map(
     [...told].flatMap(([, names = '', status]) => names.split(/\W+/).map((name) => [name, Number(status)])),
   );

@@ -166,7 +166,7 @@ def may_reach(address):
         return True
     if ip.version == 6 and (ip not in ipaddress.ip_network("2000::/3") or ip.sixtofour or ip.teredo):
         return False
-    # The last one answers any guest of Azure with configuration and credentials.
+    # The last one serves any guest of Azure with configuration and credentials.
     return ip.is_global and not ip.is_multicast and address != "168.63.129.16"
 
 

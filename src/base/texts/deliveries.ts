@@ -17,8 +17,8 @@ export const outcomeTexts = {
       nl: 'De webhook stuurde 410 Gone terug: hij is buiten gebruik.',
     },
     advice: {
-      en: 'Register the sink that replaces this one, or stop returning 410 and start another handshake.',
-      nl: 'Registreer de sink die deze vervangt, of stuur geen 410 meer terug en start een nieuwe handshake.',
+      en: 'Register the sink that replaces this one, or stop returning 410 and ask again.',
+      nl: 'Registreer de sink die deze vervangt, of stuur geen 410 meer terug en vraag opnieuw om toestemming.',
     },
   },
   throttled: {

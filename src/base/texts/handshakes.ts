@@ -25,8 +25,8 @@ const sendOrigin = (origin: string): Text => ({
 });
 
 const callNew: Text = {
-  en: 'Start another handshake, and call its callback URL before that expires.',
-  nl: 'Start een nieuwe handshake, en roep de callback-URL daarvan aan voordat die verloopt.',
+  en: 'Ask again, and call the new callback URL before that expires.',
+  nl: 'Vraag opnieuw om toestemming, en roep de nieuwe callback-URL aan voordat die verloopt.',
 };
 
 /** A callback that granted nothing. The values are quoted already. */

@@ -75,8 +75,8 @@ export const statusNextTexts = {
     nl: 'Het abonnement blijft onderbroken totdat iemand het hervat.',
   },
   untilAdminAsks: {
-    en: 'Nothing happens until an admin starts another handshake.',
-    nl: 'Er gebeurt niets totdat een beheerder een nieuwe handshake start.',
+    en: 'Nothing happens until an admin asks again.',
+    nl: 'Er gebeurt niets totdat een beheerder opnieuw om toestemming vraagt.',
   },
   renewal: {
     en: 'Assent renews the grant with another handshake.',

@@ -31,8 +31,8 @@ export const subscriptionTexts = {
     nl: 'Een beheerder heeft dit abonnement onderbroken, en alleen een beheerder kan het hervatten.',
   },
   grantRevoked: {
-    en: 'An admin revoked the grant, and only an admin can start another handshake.',
-    nl: 'Een beheerder heeft de grant ingetrokken, en alleen een beheerder kan een nieuwe handshake starten.',
+    en: 'An admin revoked the grant, and only an admin can ask again.',
+    nl: 'Een beheerder heeft de grant ingetrokken, en alleen een beheerder kan opnieuw om toestemming vragen.',
   },
 
   memberUnknown: { en: 'This member does not exist.', nl: 'Dit veld bestaat niet.' },

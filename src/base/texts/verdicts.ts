@@ -430,8 +430,8 @@ export const verdictTexts = {
       nl: 'De eigenaar van de webhook weigerde op de pagina van de callback-URL.',
     },
     advice: {
-      en: 'Agree with the webhook owner first, then start another handshake.',
-      nl: 'Overleg eerst met de eigenaar van de webhook, en start dan een nieuwe handshake.',
+      en: 'Agree with the webhook owner first, then ask again.',
+      nl: 'Overleg eerst met de eigenaar van de webhook, en vraag dan opnieuw om toestemming.',
     },
   },
   callback_expired: {
@@ -440,8 +440,8 @@ export const verdictTexts = {
       nl: 'Het antwoord gaf geen toestemming, en de callback-URL verliep voordat die werd aangeroepen.',
     },
     advice: {
-      en: `Start another handshake. Call its callback URL in time, or return ${both} in the response to OPTIONS.`,
-      nl: `Start een nieuwe handshake. Roep de callback-URL daarvan op tijd aan, of zet ${beide} in het antwoord op OPTIONS.`,
+      en: `Ask again. Call the new callback URL in time, or return ${both} in the response to OPTIONS.`,
+      nl: `Vraag opnieuw om toestemming. Roep de nieuwe callback-URL op tijd aan, of zet ${beide} in het antwoord op OPTIONS.`,
     },
   },
   granted_by_policy: {

@@ -71,7 +71,7 @@ const ownRules: readonly Rule[] = [
     'source_internal',
     'MUST',
     'R-5; R-14; Gateway Enforcement 2',
-    'The source tells nothing of the inside: no internal host, IP address, port number, cluster, container or pod.',
+    'The source reveals nothing internal: no internal host, IP address, port number, cluster, container or pod.',
     (event) => {
       const leaks = findLeaks(ruleTextOf(event, 'source') ?? '');
       return leaks.length === 0 ? undefined : leaks.map((detail) => ({ member: 'source', detail }));

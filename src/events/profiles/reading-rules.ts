@@ -34,7 +34,7 @@ export const readingRules = {
     'Naming Conventions',
     'No attribute is called "data": formats use the name for the payload.',
   ),
-  attributeOnce: rule('attribute_once', core, 'Context Attributes', 'Each attribute stands in an event once.'),
+  attributeOnce: rule('attribute_once', core, 'Context Attributes', 'An event has each attribute once.'),
   attributeText: rule(
     'attribute_text',
     core,

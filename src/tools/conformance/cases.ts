@@ -100,7 +100,7 @@ export const senderCases = [
     title: 'A callback by GET is consent to the requested rate at most, and nothing is sent before it',
   },
   { id: 'S10', level: 'must', section: '4.1.3', title: 'A callback by POST sets the rate; GET and POST both get 2xx' },
-  { id: 'S11', level: 'must', section: '4.1.3', title: 'A callback before the response to OPTIONS counts' },
+  { id: 'S11', level: 'must', section: '4.1.3', title: 'A callback before the response to OPTIONS is valid' },
   { id: 'S12', level: 'must', section: '2.2', title: 'A redirect is never followed' },
   { id: 'S13', level: 'should', section: '2.2', title: 'After 410 nothing more is sent' },
   {

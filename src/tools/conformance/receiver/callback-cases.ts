@@ -20,7 +20,7 @@ async function called(session: Session): Promise<CallbackAttempt | Finding> {
   if (undecided !== undefined) return session.notEvaluable(undecided, attempt.exchange);
   if (attempt.isCalled) return attempt;
   const isDecided = consentOf(attempt.exchange, session.origin) !== undefined;
-  const why = isDecided ? 'It answered with the headers, and called nothing.' : 'No callback was called. See R17.';
+  const why = isDecided ? 'It returned the headers, and called nothing.' : 'No callback was called. See R17.';
   return session.notEvaluable(why, attempt.exchange);
 }
 
@@ -136,11 +136,11 @@ export const callbackCases = {
     const exchange = await asking;
     const undecided = whyUndecided(exchange);
     if (isLate) {
-      const detail = `OPTIONS was not answered for ${seconds(quietMs)}, until the callback host answered. Answer first, then call.`;
+      const detail = `OPTIONS had no response for ${seconds(quietMs)}, until the callback host responded. Respond first, then call.`;
       return session.failed(detail, exchange);
     }
     if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
-    return session.passed(`OPTIONS was answered in ${exchange.duration} ms.`, exchange);
+    return session.passed(`The response to OPTIONS took ${exchange.duration} ms.`, exchange);
   },
 };
 

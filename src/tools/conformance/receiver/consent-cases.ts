@@ -95,7 +95,7 @@ export const consentCases = {
     const undecided = whyUndecided(exchange);
     if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
     if (consentOf(exchange, session.origin) === undefined) {
-      const detail = 'Without WebHook-Request-Rate there is no consent. Answer such requests, too.';
+      const detail = 'Without WebHook-Request-Rate there is no consent. Give consent to such requests, too.';
       return (await changing(session)) ?? session.failed(detail, exchange);
     }
     const [rate] = responseLinesOf(exchange, 'webhook-allowed-rate');
@@ -202,7 +202,7 @@ export const consentCases = {
       return session.passed(`A request with both gets consent${hasCors ? ' and CORS headers' : ''}.`, exchange);
     }
     const detail =
-      'A request that is a CORS preflight and a handshake gets no consent: a CORS layer answers first. Let the handshake answer requests with WebHook-Request-Origin.';
+      'A request that is a CORS preflight and a handshake gets no consent: a CORS layer responds first. Let the handshake handle requests with WebHook-Request-Origin.';
     return (await changing(session)) ?? session.failed(detail, exchange);
   },
 
