@@ -229,7 +229,9 @@ test('GET /grants, by id, in lists and by state', async () => {
 test('the feed', async () => {
   const lines = await senders.reader.snapshot();
   const states = new Map(
-    lines.filter(({ kind }) => kind === 'grant').map(({ resource }): [string, string] => [resource.sink, resource.state]),
+    lines
+      .filter(({ kind }) => kind === 'grant')
+      .map(({ resource }): [string, string] => [resource.sink, resource.state]),
   );
   expect(await ask(({ sink }) => states.get(sink))).toEqual(byPlace(({ feed }) => feed));
 });
