@@ -105,7 +105,7 @@ inBrowser('blocks in the console', () => {
     await operator.page.waitForSelector('text=every tenant');
 
     const admin = await stage.open(['assent:admin'], '#/blocks', { language: 'nl' });
-    await admin.page.waitForSelector('text=Alleen een registerbeheerder kan die opheffen.');
+    await admin.page.waitForSelector('text=Alleen een systeembeheerder kan die opheffen.');
     expect(await admin.page.getByRole('button', { name: 'opheffen' }).count()).toBe(0);
     await admin.check();
 

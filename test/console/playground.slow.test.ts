@@ -85,7 +85,7 @@ inBrowser('the playground', () => {
       language: 'nl',
       subscriber: own.subscriber,
     });
-    const gets = page.getByRole('region', { name: 'Webhooks die haar krijgen' });
+    const gets = page.getByRole('region', { name: 'Webhooks die deze gebeurtenis krijgen' });
     await gets.getByText('/own').waitFor();
     await gets.getByText('77', { exact: true }).waitFor();
     await check();

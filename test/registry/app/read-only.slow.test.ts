@@ -158,13 +158,13 @@ async function execute(url: string, statement: string) {
 test('of the operations besides GET only these change nothing, and a read-only process refuses all others', () => {
   const asking = loadContract().operations.filter(({ isSafe, method }) => isSafe && method !== 'get');
   expect(asking.map(({ id }) => id).sort()).toEqual([
+    'checkEvent',
+    'checkFilter',
+    'checkPermissions',
     'checkSubscriptionRules',
     'evaluateAccess',
     'evaluateAccesses',
-    'checkPermissions',
     'matchEvent',
-    'checkFilter',
-    'checkEvent',
   ]);
 });
 
