@@ -8,8 +8,8 @@ import { runPage } from './run-page.js';
 import { createStableTexts, withoutTimes, withoutVarying } from './stable-text.js';
 
 /**
- * Runs every block that a page marks `bash run`, and compares what came back with the block behind it: `json answer` or
- * `text answer`. `http asked` and `http answered` show what went over the wire to the webhook.
+ * Runs every block that a page marks `bash run`, and compares what came back with the block behind it: `json response`
+ * or `text response`. `http asked` and `http answered` show what went over the wire to the webhook.
  *
  * UPDATE_DOCS=1 npm test -- test/docs/blocks
  *
@@ -37,7 +37,7 @@ function parseRunnable(page: string): RunnablePage {
     const rest = fences.slice(index + 1);
     const end = rest.findIndex(({ info }) => info.startsWith('bash'));
     const mine = end === -1 ? rest : rest.slice(0, end);
-    return [{ commands: fence.text, answer: mine.find(({ info }) => /^(?:json|text) answer$/.test(info)) }];
+    return [{ commands: fence.text, answer: mine.find(({ info }) => /^(?:json|text) response$/.test(info)) }];
   });
   const exchanges = fences.flatMap((asked, index) => {
     if (asked.info !== 'http asked') return [];

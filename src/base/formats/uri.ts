@@ -40,7 +40,7 @@ function partsOf(text: string): Partial<Record<string, string>> | undefined {
   return parts?.['ipv6'] === undefined || isIpv6(parts['ipv6']) ? parts : undefined;
 }
 
-/** A sink as logs and audit entries have it: webhooks keep secrets in the query, and entries outlive the subscription by years. */
+/** A sink as logs and audit records have it: webhooks keep secrets in the query, and entries outlive the subscription by years. */
 export function withoutQuery(sink: string): string {
   return sink.replace(/\?.*/s, '?[secret]');
 }

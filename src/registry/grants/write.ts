@@ -15,7 +15,7 @@ import type { Basis } from '../../consent/decision.js';
 import { keyOfPair, type EndCode, type Grant, type Pair } from '../../consent/grant.js';
 import { changedGrant, grantMembers } from './columns.js';
 
-// The transitions of a grant. Each is one conditional statement for any number of pairs, with the audit entry and the
+// The transitions of a grant. Each is one conditional statement for any number of pairs, with the audit record and the
 // change. If the state does not allow the transition, nothing is written. Rows are locked by origin and sink, in order.
 
 /** What makes a grant live, on any basis. */

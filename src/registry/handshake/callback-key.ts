@@ -54,7 +54,7 @@ export function offeredRate({ requestheaders }: OfferedHandshake): number | unde
   return header && Number(header[1]);
 }
 
-/** The target in the audit log of a decision on this handshake. */
+/** The target in the audit record of a decision on this handshake. */
 export function targetOf({ id, subscription }: OfferedHandshake): string {
   return subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
 }

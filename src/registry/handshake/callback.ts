@@ -196,12 +196,12 @@ async function liveGrant(sql: Sql, { tenant, origin, sink }: OfferedHandshake) {
   return grant && { allowedRate: storedRate(grant.allowedrate), expiresAt: grant.expiresat };
 }
 
-/** The audit log keeps this many for each handshake, so that a client with a key cannot fill it. */
+/** The audit record keeps this many for each handshake, so that a client with a key cannot fill it. */
 const maxAudited = 10;
 /** Characters of a header; a little more than a message shows. */
 const maxKept = 250;
 
-/** Records the call on the handshake, whose row must be locked, and in the audit log. */
+/** Records the call on the handshake, whose row must be locked, and in the audit record. */
 async function keepRejected(
   { sql, audit }: Transaction,
   actor: Actor,

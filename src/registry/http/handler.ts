@@ -92,7 +92,7 @@ const noHeaders = {};
 /** The caller and its request. */
 export type Identity = Pick<OperationRequest<OperationId>, 'principal' | 'requestId' | 'traceparent' | 'header'>;
 
-/** The actor that the audit log names for the changes of this call. */
+/** The actor that the audit record names for the changes of this call. */
 export function actorOf({ principal, requestId, traceparent, header }: Identity): Actor {
   const reference = header['audit-reference'];
   return {

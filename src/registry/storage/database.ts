@@ -159,7 +159,7 @@ interface AuditDetail {
 export const changeChannel = 'assent_change';
 
 /**
- * A decision: what it writes with `sql`, the audit entries that say who decided, and the changes for the feed. All of
+ * A decision: what it writes with `sql`, the audit records that say who decided, and the changes for the feed. All of
  * it is committed together. Entries and changes are written at the end, because the change log stays locked until the
  * commit (see append_changes in the migration).
  */
@@ -171,7 +171,7 @@ export interface Transaction {
 }
 
 /**
- * Runs the work, then writes its audit entries and changes, and commits. `isRecorded` says whether there were any. The last
+ * Runs the work, then writes its audit records and changes, and commits. `isRecorded` says whether there were any. The last
  * three are sent together: while the change log is locked, nobody waits for this process. If one of them fails, Postgres
  * does not commit.
  */

@@ -23,7 +23,7 @@ import { lockSubscription } from './read.js';
 import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 
 /**
- * Registers a subscription: writes it with its handshake, audit entry and change, in one batch with other registrations
+ * Registers a subscription: writes it with its handshake, audit record and change, in one batch with other registrations
  * of the same moment. If the worker has room, the first attempt is recorded too and starts right away.
  */
 export type Register = (

@@ -32,7 +32,7 @@ import type { Caller, Register, Written } from './register.js';
 import { changedSubscription, changedSuspension, type Subscription } from './columns.js';
 
 /**
- * Changes to subscriptions. Each method is one transaction that writes the subscription, its handshake, the audit entry
+ * Changes to subscriptions. Each method is one transaction that writes the subscription, its handshake, the audit record
  * and the change together. It returns the handshake that started, if any.
  */
 export interface SubscriptionWriter {

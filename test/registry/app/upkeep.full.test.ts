@@ -118,7 +118,7 @@ test('a grant that ended long ago is deleted without a subscription, with a chan
   expect(sinks).toContain(subscribed.sink);
 });
 
-test('old audit entries, keys and cool-downs of every tenant are deleted', async () => {
+test('old audit records, keys and cool-downs of every tenant are deleted', async () => {
   const insert = (name: string, daysAgo: number) =>
     registry.sql(
       `insert into audit (id, at, tenant, actor, action, target)
@@ -175,7 +175,7 @@ test('a transition that the database refuses is logged by name, and stops no oth
   ]);
 });
 
-test('audit entries of a process with a wrong clock have the age that the database gives them', async () => {
+test('audit records of a process with a wrong clock have the age that the database gives them', async () => {
   await registry.sql(
     `insert into audit (id, tenant, actor, action, target) values ($1::uuid, 'bb', 'a', 'b', 'c')`,
     v7({ msecs: 0 }),
@@ -184,7 +184,7 @@ test('audit entries of a process with a wrong clock have the age that the databa
   expect(await registry.sql(`select target from audit where tenant = 'bb'`)).toEqual([{ target: 'c' }]);
 });
 
-test('audit entries are kept if their retention is longer than the time since 1970', async () => {
+test('audit records are kept if their retention is longer than the time since 1970', async () => {
   const other = await startRegistry({ env: { ASSENT_AUDIT_DAYS: '36500' }, start: false });
   await other.sql(
     `insert into audit (id, tenant, actor, action, target) values ($1::uuid, 'aa', 'a', 'b', 'c')`,

@@ -350,7 +350,7 @@ describe('what a block did is announced to consumers, in pages', () => {
         .expect(200)
     ).body;
 
-  test('each subscription once when it begins, and once when it is lifted, with an audit entry of how many', async () => {
+  test('each subscription once when it begins, and once when it is lifted, with an audit record of how many', async () => {
     registry.receiver.consent(`/${host}?0`);
     const ids = await five();
     await announce();

@@ -58,7 +58,7 @@ const audit = async (query: object = {}): Promise<Entry[]> =>
       .expect(200)
   ).body;
 
-/** A change: its actor, and the audit entries with the id of its request. */
+/** A change: its actor, and the audit records with the id of its request. */
 type Change = [string, string, () => Promise<supertest.Response>, ...Array<[string, string | RegExp]>];
 
 const uuid = '[0-9a-f-]{36}$';
@@ -174,7 +174,7 @@ const changes: Change[] = [
   ],
 ];
 
-describe('every change writes an audit entry', () => {
+describe('every change writes an audit record', () => {
   test.each(changes)('%s: with the actor, the time and the request id', async (_, actor, change, ...expected) => {
     const before = Date.now();
     const answer = await change();
@@ -235,7 +235,7 @@ describe('every change writes an audit entry', () => {
   });
 });
 
-describe('the audit log', () => {
+describe('the audit record', () => {
   test('is for admins only, and of their own tenant only', async () => {
     await subscriber.get('/v1/audit').expect(403);
     await (await registry.as('assent:deliver')).get('/v1/audit').expect(403);

@@ -193,7 +193,7 @@ describe('a report', () => {
 });
 
 describe('410 Gone', () => {
-  test('ends the grant immediately, retires its subscriptions, and is in the audit log and the change log', async () => {
+  test('ends the grant immediately, retires its subscriptions, and is in the audit record and the change log', async () => {
     const { sink, id } = await newSink();
     expect(await report([{ sink, statuscode: 410 }])).toEqual([gone]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, denial: 'ended' });
@@ -213,7 +213,7 @@ describe('410 Gone', () => {
       .expect(403);
   });
 
-  test('of many webhooks in one report retires them all, each with its audit entry and its change', async () => {
+  test('of many webhooks in one report retires them all, each with its audit record and its change', async () => {
     const sinks = await Promise.all(Array.from({ length: 5 }, () => newSink()));
     await report(sinks.map(({ sink }) => ({ sink, statuscode: 410 })));
     for (const { sink, id } of sinks) {
@@ -444,7 +444,7 @@ describe('a hold', () => {
     }
   });
 
-  test('ends immediately if an admin releases it, with an audit entry and a change', async () => {
+  test('ends immediately if an admin releases it, with an audit record and a change', async () => {
     const { sink } = await newSink();
     await report([{ sink, statuscode: 429, retryafter: '600' }]);
     const { id } = await tenant.grant(sink);

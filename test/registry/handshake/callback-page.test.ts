@@ -252,7 +252,7 @@ describe('a browser whose callback grants nothing', () => {
   });
 });
 
-test('a key is in no log line, audit entry, attempt, API response or database row', async () => {
+test('a key is in no log line, audit record, attempt, API response or database row', async () => {
   const { callback, id, handshake } = await offer(registry, tenant);
   const key = keyOf(callback);
   expect(key).toHaveLength(43);

@@ -113,7 +113,7 @@ describe('what grants', () => {
   });
 
   (isServer() ? test : test.skip)(
-    '30 calls at once give one grant, one change and one audit entry (real server)',
+    '30 calls at once give one grant, one change and one audit record (real server)',
     async () => {
       const { callback, sink, id } = await offered();
       const calls = Array.from({ length: 30 }, (_, place) =>
@@ -150,7 +150,7 @@ describe('the record of a call that granted nothing', () => {
     ['an expired key', {}, 404, 'callback_expired', 'after its URL had expired'],
     ['a closed question', {}, 404, 'callback_closed', 'handshake that is closed'],
   ] satisfies Array<[string, Record<string, string>, number, string, string]>)(
-    '%s: handshake and status say what arrived and what to send, and the audit log has the code and the values',
+    '%s: handshake and status say what arrived and what to send, and the audit record has the code and the values',
     async (_title, headers, status, code, came) => {
       const { callback, id, handshake } = await offered();
       if (code === 'callback_expired') {
@@ -185,7 +185,7 @@ describe('the record of a call that granted nothing', () => {
     expect((await tenant.handshakes(id))[0]).toMatchObject({ rejectedcallback: { code: 'rate_malformed' } });
   });
 
-  test('many calls cannot fill the audit log, and a guessed key is not recorded', async () => {
+  test('many calls cannot fill the audit record, and a guessed key is not recorded', async () => {
     const { callback, id } = await offered();
     expect((await fetch(`${callback}x`, rate('0'))).status).toBe(404);
     for (let n = 0; n < 12; n += 1) await fetch(callback, rate(`${'x'.repeat(3_000)}${n}`));

@@ -208,7 +208,7 @@ describe('secrets', () => {
     expect(told((await supertest(registry.operationsUrl).get('/metrics')).text)).toEqual([]);
   });
 
-  test('appear in no audit entry, and neither do the hashes and ciphertexts that the database keeps', async () => {
+  test('appear in no audit record, and neither do the hashes and ciphertexts that the database keeps', async () => {
     const { text } = await admin.get('/v1/audit').query({ limit: 200 }).expect(200);
     expect(text).toContain('subscription.created');
     expect(told(text)).toEqual([]);

@@ -32,7 +32,7 @@ const recorded = async () => {
   return counts;
 };
 
-test('of a decision, all is committed or nothing: its state, its audit entry and its change', async () => {
+test('of a decision, all is committed or nothing: its state, its audit record and its change', async () => {
   const kind = 'subscription.created';
   await database.write(async (tx) => {
     await note(tx, 'all');
@@ -43,7 +43,7 @@ test('of a decision, all is committed or nothing: its state, its audit entry and
   expect(await recorded()).toEqual({ audits: 1, changes: 1 });
 
   const withoutAudit = database.write(async (tx) => {
-    await note(tx, 'without an audit entry');
+    await note(tx, 'without an audit record');
     tx.audit(service('gemeente'), kind, 'no text of Postgres: \0');
     tx.change({ kind, ...pair });
   });

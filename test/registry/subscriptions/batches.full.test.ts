@@ -29,7 +29,7 @@ describe('registrations at once', () => {
     start({ ASSENT_HANDSHAKES_IN_FLIGHT_PER_HOST: '100', ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: '100' }),
   );
 
-  test('are written in fewer commits, each with its handshake, grant, audit entries and changes, and each webhook is asked once', async () => {
+  test('are written in fewer commits, each with its handshake, grant, audit records and changes, and each webhook is asked once', async () => {
     registry.receiver.consent('/many');
     const sink = (place: number) => registry.receiver.sink(`/many?${place}`);
     const created = await many(30, (place) => tenant.register(sink(place)));

@@ -172,7 +172,7 @@ describe('a credential', () => {
     )[0]?.sinkcredential;
   const request = (sink: string, more: object = {}) => ({ sink, protocol: 'HTTP', ...more });
 
-  test('is in no response, list, handshake, audit entry or log line', async () => {
+  test('is in no response, list, handshake, audit record or log line', async () => {
     const { path } = await register(subscriber, { sinkcredential });
     const addresses = [path, '/v1/subscriptions?limit=200', `${path}/handshakes`, '/v1/audit?limit=200', '/v1/grants'];
     const answers = await Promise.all(addresses.map((address) => admin.get(address).expect(200)));
