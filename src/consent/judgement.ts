@@ -91,8 +91,8 @@ export type Judgement =
  * postpone. On every other final status the headers alone decide, because a status is never consent.
  */
 export function judge(criteria: Criteria, reply: FinalReply): Judgement {
-  if (reply.kind === 'blocked') return { kind: 'blocked', verdict: reply.reason };
-  if (reply.kind === 'unanswered') return unreachable(reply.reason, reply.code);
+  if (reply.kind === 'blocked') return { kind: 'blocked', verdict: reply.code };
+  if (reply.kind === 'unanswered') return unreachable(reply.code, reply.evidence);
   const { status } = reply;
   if (status < 200 || status > 599) return unreachable('not_http');
 

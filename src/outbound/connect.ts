@@ -26,7 +26,7 @@ export interface ConnectSettings {
 
 /** No connection was made. */
 export type NotConnected =
-  | { kind: 'blocked'; reason: 'address_not_allowed'; detail: string }
+  | { kind: 'blocked'; code: 'address_not_allowed'; detail: string }
   /** The network budget refused for now; nothing was dialled. */
   | { kind: 'held'; retryAfterMs: number };
 
@@ -74,7 +74,7 @@ export function createConnect(addresses: AddressRules, settings: ConnectSettings
     const found = await progress.during('lookupMs', lookUp(sink.host, servers, signal));
     const blocked = (address: string): NotConnected => ({
       kind: 'blocked',
-      reason: 'address_not_allowed',
+      code: 'address_not_allowed',
       detail: `${sink.host} leads to ${address}, which must not be reached (${addresses.verdictOf(address)}).`,
     });
     const choice = chooseAddresses(found, addresses);

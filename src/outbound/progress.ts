@@ -21,10 +21,10 @@ const stages: Record<Stage, string> = {
 /** There is no final response. */
 export interface NoResponse {
   kind: 'unanswered';
-  reason: FailureReason;
+  code: FailureReason;
   detail: string;
   /** The code of Node, c-ares or OpenSSL behind it, if there is one. */
-  code?: string;
+  evidence?: string;
   remoteAddress?: string;
 }
 
@@ -96,9 +96,9 @@ export async function withinDeadline<Result extends object>(
   } catch (error) {
     if (!(error instanceof RequestFailure)) throw error;
     const { remoteAddress } = progress;
-    const { reason, message: detail, code } = error;
-    const more = { ...(code !== undefined && { code }), ...(remoteAddress !== undefined && { remoteAddress }) };
-    return { kind: 'unanswered', reason, detail, ...more, timing: progress.timing() };
+    const { reason: code, message: detail, code: evidence } = error;
+    const more = { ...(evidence !== undefined && { evidence }), ...(remoteAddress !== undefined && { remoteAddress }) };
+    return { kind: 'unanswered', code, detail, ...more, timing: progress.timing() };
   } finally {
     clearTimeout(deadline);
     signal?.removeEventListener('abort', abort);

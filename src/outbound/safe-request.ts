@@ -19,7 +19,7 @@ export interface FinalResponse extends AnswerHead {
 
 export interface SinkBlocked {
   kind: 'blocked';
-  reason: 'sink_not_allowed';
+  code: 'sink_not_allowed';
   detail: string;
 }
 
@@ -73,7 +73,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
       caller,
       async (progress, signal): Promise<FinalResponse | SinkBlocked | NotConnected> => {
         const parsed = parseSink(url, sinkRules);
-        if (!parsed.ok) return { kind: 'blocked', reason: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') };
+        if (!parsed.ok) return { kind: 'blocked', code: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') };
         const connected = await connect(parsed.sink, progress, signal, admit);
         if ('kind' in connected) return connected;
         const { socket, remoteAddress } = connected;

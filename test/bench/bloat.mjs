@@ -286,7 +286,7 @@ async function createLoad(database, folder) {
 /** One of twenty gives no response. */
 function responseTo({ claim }) {
   const timing = { totalMs: 20 };
-  if (Math.random() < 0.05) return { kind: 'unanswered', reason: 'connection_refused', detail: 'made up', timing };
+  if (Math.random() < 0.05) return { kind: 'unanswered', code: 'connection_refused', detail: 'made up', timing };
   const headers = [
     ['WebHook-Allowed-Origin', claim.origin],
     ['WebHook-Allowed-Rate', '100'],

@@ -442,23 +442,20 @@ describe('a receiver in the field', () => {
 describe('no response', () => {
   test.each(['name_not_found', 'connection_refused', 'deadline_exceeded', 'certificate_invalid', 'aborted'] as const)(
     'because of %s is not a refusal',
-    (reason) => {
-      expect(judge(strict, { kind: 'unanswered', reason, detail: '', timing })).toEqual({
+    (code) => {
+      expect(judge(strict, { kind: 'unanswered', code, detail: '', timing })).toEqual({
         kind: 'unreachable',
-        verdict: reason,
+        verdict: code,
       });
     },
   );
 
-  test.each(['address_not_allowed', 'sink_not_allowed'] as const)(
-    'because of %s is classified as blocked',
-    (reason) => {
-      expect(judge(strict, { kind: 'blocked', reason, detail: '', timing })).toEqual({
-        kind: 'blocked',
-        verdict: reason,
-      });
-    },
-  );
+  test.each(['address_not_allowed', 'sink_not_allowed'] as const)('because of %s is classified as blocked', (code) => {
+    expect(judge(strict, { kind: 'blocked', code, detail: '', timing })).toEqual({
+      kind: 'blocked',
+      verdict: code,
+    });
+  });
 });
 
 test('the most and largest headers that can arrive are judged quickly', () => {

@@ -104,7 +104,7 @@ describe('a target behind a proxy', () => {
     });
     const ask = openThrough({ url: urlOf(picky) }, { ports: [target.port], deadlineMs: 1000 });
     // It forwards nothing, so the target does not respond: what counts is whom the proxy was asked for.
-    expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ reason: 'deadline_exceeded' });
+    expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ code: 'deadline_exceeded' });
     expect(asked).toEqual([`${publicAddress}:${target.port}`, `[2606:4700::1111]:${target.port}`]);
     dns.zone[host] = ['2606:4700::1111'];
     const through = openThrough({ url: urlOf(proxy) }, { ports: [target.port] });
@@ -124,7 +124,7 @@ describe('a target behind a proxy', () => {
     );
     const untrusted = openThrough({ url }, { ports: [target.port] });
     const reply = await untrusted(`https://${host}:${target.port}/`);
-    expect(reply).toMatchObject({ reason: 'proxy_unreachable', code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+    expect(reply).toMatchObject({ code: 'proxy_unreachable', evidence: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
     expect(proxy.heads).toHaveLength(1);
     await proxy.deserted();
   });
@@ -133,7 +133,7 @@ describe('a target behind a proxy', () => {
     const other = await startTarget({ tls: await (await createAuthority('Nobody')).issue([host]) });
     const proxy = await startProxy();
     const reply = await openThrough({ url: urlOf(proxy) }, { ports: [other.port] })(`https://${host}:${other.port}/`);
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid', remoteAddress: publicAddress });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'certificate_invalid', remoteAddress: publicAddress });
     expect([other.connections, other.requests]).toEqual([1, []]);
   });
 
@@ -142,8 +142,8 @@ describe('a target behind a proxy', () => {
     const silent = await startTarget({ answer: () => undefined });
     const proxy = await startProxy();
     const ask = openThrough({ url: urlOf(proxy) }, { ports: [target.port, silent.port], deadlineMs: 500 });
-    expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ reason: 'tls_failed' });
-    expect(await ask(`https://${host}:${silent.port}/`)).toMatchObject({ reason: 'deadline_exceeded' });
+    expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ code: 'tls_failed' });
+    expect(await ask(`https://${host}:${silent.port}/`)).toMatchObject({ code: 'deadline_exceeded' });
     await proxy.deserted();
   });
 
@@ -200,11 +200,11 @@ describe('a proxy that fails', () => {
       'TOO_MANY_INFORMATIONAL',
       (socket) => flood(socket, 'HTTP/1.1 103 Early\r\n\r\n'),
     ],
-  ])('because it %s, is %s (%s), and its connection is closed', async (_, reason, code, answer) => {
+  ])('because it %s, is %s (%s), and its connection is closed', async (_, code, evidence, answer) => {
     const [target, proxy] = [await startTarget(), await startProxy({ answer })];
     const ask = openThrough({ url: `http://${credentials}@127.0.0.1:${proxy.port}` }, { ports: [target.port] });
     const reply = await ask(`https://${host}:${target.port}/`);
-    expect(reply).toMatchObject({ kind: 'unanswered', reason, code });
+    expect(reply).toMatchObject({ kind: 'unanswered', code, evidence });
     expect(target.connections).toBe(0);
     const told = JSON.stringify(reply);
     for (const hidden of ['assent', 'canary', Buffer.from(`assent:${secret}`).toString('base64')]) {
@@ -221,10 +221,10 @@ describe('a proxy that fails', () => {
       'proxy_timeout',
       (socket) => drip(socket, 90, () => socket.write('HTTP/1.1 103 E\r\n\r\n')),
     ],
-  ])('because it %s, ends at the one deadline', async (_, reason, answer) => {
+  ])('because it %s, ends at the one deadline', async (_, code, answer) => {
     const [target, proxy] = [await startTarget(), await startProxy({ answer })];
     const ask = openThrough({ url: urlOf(proxy) }, { ports: [target.port], deadlineMs: 400 });
-    expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ kind: 'unanswered', reason });
+    expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ kind: 'unanswered', code });
     await proxy.deserted();
   });
 
@@ -232,13 +232,13 @@ describe('a proxy that fails', () => {
     const target = await startTarget();
     const stalled = await startHostileServer();
     running.push(stalled);
-    for (const [url, code] of [
+    for (const [url, evidence] of [
       ['http://127.0.2.1:9', 'ECONNREFUSED'],
       ['http://missing.example:3128', 'ENOTFOUND'],
       [`https://127.0.0.1:${stalled.port}`, 'ETIMEDOUT'],
     ] as const) {
       const ask = openThrough({ url }, { ports: [target.port], deadlineMs: 500 });
-      expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ reason: 'proxy_unreachable', code });
+      expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ code: 'proxy_unreachable', evidence });
     }
     expect(target.connections).toBe(0);
     await stalled.deserted();
@@ -248,7 +248,7 @@ describe('a proxy that fails', () => {
     const proxy = await startProxy({ answer: says('HTTP/1.1 407 Who\r\n\r\n') });
     dns.zone[host] = [publicAddress, '93.184.216.35'];
     expect(await openThrough({ url: urlOf(proxy) })(`https://${host}/`)).toMatchObject({
-      reason: 'proxy_authentication',
+      code: 'proxy_authentication',
     });
     expect(proxy.connections()).toBe(1);
   });
@@ -264,7 +264,7 @@ describe('a proxy that fails', () => {
     const reply = ask(`https://${host}:${target.port}/`, { signal: caller.signal });
     await isThere(proxy, target);
     caller.abort();
-    expect(await reply).toMatchObject({ kind: 'unanswered', reason: 'aborted' });
+    expect(await reply).toMatchObject({ kind: 'unanswered', code: 'aborted' });
     await proxy.deserted();
   });
 });

@@ -252,10 +252,10 @@ describe('a target that misbehaves', () => {
       says(`HTTP/1.1 103 Early\r\nA: b\r\n\r\nRTSP/1.0${consent.slice(8)}`),
     ],
     ['answers with a broken header', 'not_http', says('HTTP/1.1 200 OK\r\nno header at all\r\n\r\n')],
-  ])('and %s ends as %s, and its connection is closed', async (_, reason, answer) => {
-    const slow = reason === 'deadline_exceeded';
+  ])('and %s ends as %s, and its connection is closed', async (_, code, answer) => {
+    const slow = code === 'deadline_exceeded';
     const { reply, target } = await askTarget(answer, slow ? 300 : 10_000);
-    expect(reply).toMatchObject({ kind: 'unanswered', reason, remoteAddress: '127.0.0.1' });
+    expect(reply).toMatchObject({ kind: 'unanswered', code, remoteAddress: '127.0.0.1' });
     expect(target.requests).toHaveLength(1);
     if (slow) expect(reply.timing.totalMs).toBeGreaterThan(290);
     await target.deserted();
@@ -270,10 +270,10 @@ describe('a target that misbehaves', () => {
     ['plain HTTP', 'tls_failed', says(consent)],
     ['nothing', 'deadline_exceeded', undefined],
     ['a hang-up', 'connection_closed', (socket) => socket.end()],
-  ])('and answers the TLS handshake with %s ends as %s', async (_, reason, answer) => {
+  ])('and answers the TLS handshake with %s ends as %s', async (_, code, answer) => {
     const target = await startTarget(answer, { tls: undefined as never });
     const ask = openTo([target.port], { deadlineMs: 300 });
-    expect(await ask(options(`https://${host}:${target.port}/`))).toMatchObject({ kind: 'unanswered', reason });
+    expect(await ask(options(`https://${host}:${target.port}/`))).toMatchObject({ kind: 'unanswered', code });
     await target.deserted();
   });
 
@@ -281,14 +281,14 @@ describe('a target that misbehaves', () => {
     const old = { ...certificate, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
     const target = await startTarget(says(consent), { tls: old });
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'tls_failed' });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'tls_failed' });
     expect(target.requests).toEqual([]);
   });
 
   test('with a closed port is reported as connection_refused', async () => {
     dns.zone[host] = [refusing];
     const reply = await openTo([9])(options(`https://${host}:9/`));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: refusing });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'connection_refused', remoteAddress: refusing });
   });
 });
 
@@ -316,12 +316,12 @@ describe('a target that speaks TLS, but not with us,', () => {
     ['offers only h2 in ALPN', 'http2_only', { ALPNProtocols: ['h2'] }, goAway, /NO_APPLICATION_PROTOCOL$/],
     ['responds with settings of HTTP/2', 'http2_only', {}, settings, /^HTTP2_FRAME$/],
     ['responds by closing HTTP/2', 'http2_only', {}, goAway, /^HTTP2_FRAME$/],
-  ])('because it %s, is %s, with the code', async (_, reason, tls, frame, code) => {
+  ])('because it %s, is %s, with its evidence', async (_, code, tls, frame, evidence) => {
     const target = await startTarget((socket) => void socket.write(frame), {
       tls: { ...certificate, ca: authority.cert, ...tls },
     });
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason, code: expect.stringMatching(code) });
+    expect(reply).toMatchObject({ kind: 'unanswered', code, evidence: expect.stringMatching(evidence) });
     await target.deserted();
   });
 
@@ -332,7 +332,7 @@ describe('a target that speaks TLS, but not with us,', () => {
     running.push({ stop: async () => void server.close() } as HostileServer);
     dns.zone[host] = ['127.0.0.1'];
     const { port } = server.address() as AddressInfo;
-    expect(await openTo([port])(options(`https://${host}:${port}/`))).toMatchObject({ reason: 'http2_only' });
+    expect(await openTo([port])(options(`https://${host}:${port}/`))).toMatchObject({ code: 'http2_only' });
   });
 });
 
@@ -347,14 +347,14 @@ describe('a certificate', () => {
   ])('%s is refused, and the target never sees the request', async (_, issue) => {
     const target = await startTarget(says(consent), { tls: await issue() });
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'certificate_invalid' });
     expect(target.requests).toEqual([]);
   });
 
   test('of the additional authority counts only where that authority is configured', async () => {
     const target = await startTarget(says(consent));
     const reply = await openTo([target.port], { ca: undefined })(options(`https://${host}:${target.port}/`));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'certificate_invalid' });
   });
 
   test('is checked even if the environment disables the check in Node', async () => {
@@ -369,7 +369,7 @@ describe('a certificate', () => {
       console.log(JSON.stringify(await ask({ url, method: 'OPTIONS', headers: {} })));`;
     const env = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_OPTIONS: '' };
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { env });
-    expect(JSON.parse(stdout)).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'unanswered', code: 'certificate_invalid' });
     expect(target.requests).toEqual([]);
   });
 
@@ -380,7 +380,7 @@ describe('a certificate', () => {
     expect(await ask(options(`https://127.0.0.1:${named.port}/`))).toMatchObject({ kind: 'answered' });
     expect(named.sessions).toMatchObject([{ servername: false }]);
     const reply = await ask(options(`https://127.0.0.1:${unnamed.port}/`));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'certificate_invalid' });
     expect(dns.questions).toEqual([]);
   });
 });
@@ -396,7 +396,7 @@ describe('a name', () => {
       dns.zone[host] = addresses;
       const ask = openTo([inside.port], { allowedNetworks: [] });
       const reply = await ask(options(`https://${host}:${inside.port}/`, { admit: async () => 1 }));
-      expect(reply).toMatchObject({ kind: 'blocked', reason: 'address_not_allowed' });
+      expect(reply).toMatchObject({ kind: 'blocked', code: 'address_not_allowed' });
       expect(reply).toMatchObject({ detail: expect.stringContaining('loopback') });
     }
     expect(inside.connections).toBe(0);
@@ -438,7 +438,7 @@ describe('a name', () => {
     async (name) => {
       dns.zone[name] = ['93.184.216.34'];
       const reply = await openTo([443], { allowedNetworks: [] })(options(`https://${name}/`));
-      expect(reply).toMatchObject({ kind: 'blocked', reason: 'sink_not_allowed' });
+      expect(reply).toMatchObject({ kind: 'blocked', code: 'sink_not_allowed' });
       expect(dns.questions).toEqual([]);
     },
   );
@@ -449,7 +449,7 @@ describe('a name', () => {
     const url = `https://localhost:${target.port}/`;
     expect(await openTo([target.port])(options(url))).toMatchObject({ kind: 'answered', remoteAddress: '127.0.0.1' });
     const closed = await openTo([target.port], { allowedNetworks: [] })(options(url));
-    expect(closed).toMatchObject({ kind: 'blocked', reason: 'sink_not_allowed' });
+    expect(closed).toMatchObject({ kind: 'blocked', code: 'sink_not_allowed' });
     const denied = await openTo([target.port], { deniedNetworks: ['127.0.0.1'] })(options(url));
     expect(denied).toMatchObject({ kind: 'blocked' });
     expect([target.connections, dns.questions.length]).toEqual([1, 0]);
@@ -460,10 +460,10 @@ describe('a name', () => {
     ['exists without addresses', 'name_not_found', 'empty.example'],
     ['breaks its name server', 'name_lookup_failed', 'broken.example'],
     ['is never answered', 'name_lookup_failed', 'silent.example'],
-  ])('that %s ends as %s', async (_, reason, name) => {
+  ])('that %s ends as %s', async (_, code, name) => {
     dns.zone = { 'empty.example': [], 'broken.example': 'servfail', 'silent.example': 'silent' };
     const reply = await openTo([443], { deadlineMs: 1500 })(options(`https://${name}/`));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason });
+    expect(reply).toMatchObject({ kind: 'unanswered', code });
     expect(reply).not.toHaveProperty('remoteAddress');
     expect(dns.questions).toEqual(expect.arrayContaining([`A ${name}`, `AAAA ${name}`]));
   });
@@ -491,7 +491,7 @@ describe('a name', () => {
     dns.zone[host] = [refusing, '127.0.3.1'];
     const admit = async (network: string) => (network === '127.0.2.0/24' ? undefined : 5000);
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`, { admit }));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: refusing });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'connection_refused', remoteAddress: refusing });
     expect(target.connections).toBe(0);
   });
 
@@ -513,7 +513,7 @@ describe('a name', () => {
       const target = await startTarget(says(consent), { host: '::1', tls: await authority.issue(names) });
       const ask = openTo([target.port], { allowedNetworks: ['::1'] });
       const reply = await ask(options(`https://[::1]:${target.port}/`));
-      expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+      expect(reply).toMatchObject({ kind: 'unanswered', code: 'certificate_invalid' });
     }
   });
 
@@ -521,7 +521,7 @@ describe('a name', () => {
     const target = await startTarget(says(consent), { host: '127.0.2.9' });
     dns.zone[host] = Array.from({ length: 9 }, (_, index) => `127.0.2.${index + 1}`);
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused' });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'connection_refused' });
     expect(target.connections).toBe(0);
   });
 
@@ -552,7 +552,7 @@ describe('the caller', () => {
     );
     await target.reached;
     caller.abort();
-    expect(await reply).toMatchObject({ kind: 'unanswered', reason: 'aborted' });
+    expect(await reply).toMatchObject({ kind: 'unanswered', code: 'aborted' });
     await target.deserted();
   });
 
@@ -560,7 +560,7 @@ describe('the caller', () => {
     const target = await startTarget(says(consent));
     const ask = openTo([target.port]);
     const reply = await ask(options(`https://${host}:${target.port}/`, { signal: AbortSignal.abort() }));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'aborted' });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'aborted' });
     // The name server handles queries in order, so an earlier one would be visible now.
     await ask(options(`https://later.example:${target.port}/`));
     expect(dns.questions.filter((question) => !question.endsWith(' later.example'))).toEqual([]);
@@ -578,7 +578,7 @@ describe('the caller', () => {
       });
     const url = `https://${host}:${target.port}/`;
     const reply = await openTo([target.port])(options(url, { signal: caller.signal, admit }));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'aborted' });
+    expect(reply).toMatchObject({ kind: 'unanswered', code: 'aborted' });
     admitted.later();
     await openTo([target.port])(options(url));
     expect(target.connections).toBe(1);
@@ -636,7 +636,7 @@ describe('fuzz: private addresses in every disguise', () => {
     for (const [index, answer] of answers.entries()) {
       const url = `https://n${index}.example:${listening.port}/`;
       const reply = await ask(options(url, { admit: async (network) => dialled.push(network) }));
-      if (reply.kind !== 'blocked' || reply.reason !== 'address_not_allowed') reached.push(answer);
+      if (reply.kind !== 'blocked' || reply.code !== 'address_not_allowed') reached.push(answer);
     }
     expect(reached).toEqual([]);
     expect([dialled, listening.connections]).toEqual([[], 0]);
@@ -671,7 +671,7 @@ describe('fuzz: private addresses in every disguise', () => {
     const replies = await Promise.all(Array.from({ length: 50 }, () => ask(options(url))));
     // On a slow machine, some do not even get an answer from their name server.
     for (const reply of replies)
-      expect(['deadline_exceeded', 'name_lookup_failed']).toContain('reason' in reply && reply.reason);
+      expect(['deadline_exceeded', 'name_lookup_failed']).toContain('code' in reply && reply.code);
     // A slow machine does not connect all of them.
     expect(target.connections).toBeGreaterThan(0);
     await target.deserted();

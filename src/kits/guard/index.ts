@@ -42,7 +42,7 @@ export interface GuardedRequest {
 
 /**
  * `answered`: the status and the raw headers of the final response, including redirects. `unanswered`: no response;
- * `reason` is stable and `detail` is a sentence. `blocked`: the URL, or an address of its host, is not allowed; nothing
+ * `code` is stable, `detail` is a sentence, and `evidence` is the code of other software behind it. `blocked`: the URL, or an address of its host, is not allowed; nothing
  * was dialled. Times are in milliseconds.
  */
 export type GuardedReply = (FinalResponse | NoResponse | SinkBlocked | Blocked) & {
@@ -63,7 +63,7 @@ export type GuardedReply = (FinalResponse | NoResponse | SinkBlocked | Blocked) 
 export interface GuardedClient {
   /**
    * Returns every outcome of the target as a value. Rejects only for headers that cannot be sent, with undici's error.
-   * The signal ends the request as `unanswered`, with the reason `aborted`.
+   * The signal ends the request as `unanswered`, with the code `aborted`.
    */
   post(request: GuardedRequest): Promise<GuardedReply>;
   /** Closes the kept connections. Requests in progress continue to their end. */
@@ -153,7 +153,7 @@ export function createGuardedClient(settings: GuardSettings = {}): GuardedClient
       withinDeadline(deadlineMs, caller, async (progress, signal) => {
         const parsed = parse(url);
         if (!parsed.ok)
-          return { kind: 'blocked', reason: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') } as const;
+          return { kind: 'blocked', code: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') } as const;
         const place = `${parsed.sink.host}:${parsed.sink.port}`;
         const request = { url, method: 'POST', headers: withUserAgent(headers, userAgent), body } as const;
         for (;;) {

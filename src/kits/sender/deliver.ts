@@ -124,7 +124,7 @@ export function createDeliver(settings: DeliverSettings) {
       if (!isTransient.has(outcome) || attempts >= maxAttempts) {
         const { helduntil } = permission(origin, sink);
         const what =
-          reply.kind === 'answered' ? { statusCode: reply.status } : { code: reply.reason, detail: reply.detail };
+          reply.kind === 'answered' ? { statusCode: reply.status } : { code: reply.code, detail: reply.detail };
         return { sink, outcome, ...what, ...(helduntil !== undefined && { helduntil }), attempts };
       }
       // `acquire` waits until the hold ends.
@@ -155,7 +155,7 @@ export function createDeliver(settings: DeliverSettings) {
 
 /** The sender's own proxy failed, or does not let it reach the webhook. */
 function isOwnFault(reply: GuardedReply): reply is GuardedReply & { kind: 'unanswered' } {
-  return reply.kind === 'unanswered' && (failuresOfProxy.has(reply.reason) || reply.reason === 'proxy_refused');
+  return reply.kind === 'unanswered' && (failuresOfProxy.has(reply.code) || reply.code === 'proxy_refused');
 }
 
 /** The first of several header lines counts. */

@@ -117,9 +117,9 @@ function testProxy(start: (ports: { own: number; allowed: number; parent: number
   });
 
   test('its refusals and failures are told apart', async () => {
-    expect(await through('127.0.0.1')).toMatchObject({ reason: 'proxy_authentication' });
-    expect(await through(login('wrong'))).toMatchObject({ reason: 'proxy_authentication' });
-    expect(await through(login(password), lost)).toMatchObject({ reason: 'proxy_refused', code: '403' });
+    expect(await through('127.0.0.1')).toMatchObject({ code: 'proxy_authentication' });
+    expect(await through(login('wrong'))).toMatchObject({ code: 'proxy_authentication' });
+    expect(await through(login(password), lost)).toMatchObject({ code: 'proxy_refused', evidence: '403' });
   });
 
   test('no private address gets to it, in any notation and by any name', async () => {

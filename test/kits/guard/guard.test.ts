@@ -93,7 +93,7 @@ describe('a kept connection', () => {
     await webhook.deserted();
     dns.zone[host] = ['127.0.0.2'];
     const reply = await client.post(to(webhook.port));
-    expect(reply).toMatchObject({ kind: 'blocked', reason: 'address_not_allowed' });
+    expect(reply).toMatchObject({ kind: 'blocked', code: 'address_not_allowed' });
     expect([webhook.connections, inside.connections]).toEqual([1, 0]);
   });
 
@@ -120,7 +120,7 @@ describe('a kept connection', () => {
     });
     const client = openTo(webhook.port);
     expect(await client.post(to(webhook.port))).toMatchObject({ status: 202 });
-    expect(await client.post(to(webhook.port))).toMatchObject({ kind: 'unanswered', reason: 'connection_closed' });
+    expect(await client.post(to(webhook.port))).toMatchObject({ kind: 'unanswered', code: 'connection_closed' });
     expect([webhook.connections, served]).toEqual([1, 2]);
   });
 
@@ -166,7 +166,7 @@ describe('a response', () => {
     const webhook = await startWebhook((number) => (number === 1 ? accepted : undefined));
     const client = openTo(webhook.port, { deadlineMs: 300 });
     await client.post(to(webhook.port));
-    expect(await client.post(to(webhook.port))).toMatchObject({ kind: 'unanswered', reason: 'deadline_exceeded' });
+    expect(await client.post(to(webhook.port))).toMatchObject({ kind: 'unanswered', code: 'deadline_exceeded' });
     await webhook.deserted();
   });
 
@@ -176,7 +176,7 @@ describe('a response', () => {
     const reply = openTo(webhook.port).post({ ...to(webhook.port), signal: caller.signal });
     await until(() => webhook.requests.length > 0);
     caller.abort();
-    expect(await reply).toMatchObject({ kind: 'unanswered', reason: 'aborted' });
+    expect(await reply).toMatchObject({ kind: 'unanswered', code: 'aborted' });
     await webhook.deserted();
   });
 });
@@ -184,7 +184,7 @@ describe('a response', () => {
 test('a certificate for another name gets no event', async () => {
   const webhook = await startTarget({ tls: await authority.issue(['other.example']) });
   const reply = await openTo(webhook.port).post(to(webhook.port));
-  expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+  expect(reply).toMatchObject({ kind: 'unanswered', code: 'certificate_invalid' });
   expect(webhook.requests).toEqual([]);
 });
 

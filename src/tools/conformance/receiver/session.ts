@@ -248,7 +248,7 @@ export function judgementOf({ answer, failure }: TargetExchange, origin: string,
   const criteria = { origin, requestedRate, defaultRate: requestedRate, judgement: 'strict' } as const;
   const timing = { totalMs: 0 };
   if (answer === undefined) {
-    return judge(criteria, { kind: 'unanswered', reason: 'connection_failed', detail: failure, timing });
+    return judge(criteria, { kind: 'unanswered', code: 'connection_failed', detail: failure, timing });
   }
   return judge(criteria, { kind: 'answered', ...answer, remoteAddress: '', timing });
 }
