@@ -61,6 +61,7 @@ const dutch: ReadonlyArray<[RegExp, string]> = [
   [/onjuist opgebouwd/gi, 'niet geldig'],
   [/\bpast niet\b/gi, 'voldoet niet'],
   [/(?:webhook|opnieuw) (?:wordt |is )?(?:opnieuw )?gevraagd[.…']/gi, 'om toestemming gevraagd'],
+  [/\bvraagt? (?:daarna |dan )?opnieuw[.,]/gi, 'om toestemming'],
   [/\bprint(?:en)?\b/gi, 'toont'],
   [/(?<!blokkade is |die wordt |die is )\bopgeheven\b/gi, 'buiten gebruik; a block is opgeheven'],
 ];

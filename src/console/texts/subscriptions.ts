@@ -218,11 +218,11 @@ export const handshakePageTexts = {
   lines: { en: 'Code for your webhook', nl: 'Code voor uw webhook' },
   linesHint: {
     en: 'Add this to your webhook. It allows this origin, at this rate, and no other. Then ask again.',
-    nl: 'Zet dit in uw webhook. Het staat deze herkomst toe, in dit tempo, en geen andere. Vraag daarna opnieuw.',
+    nl: 'Zet dit in uw webhook. Het staat deze herkomst toe, in dit tempo, en geen andere. Vraag daarna opnieuw om toestemming.',
   },
   linesHintDefault: {
     en: 'Add this to your webhook. It allows this origin and no other. Nobody asked for a rate: choose how many requests per minute you can take. Then ask again.',
-    nl: 'Zet dit in uw webhook. Het staat deze herkomst toe en geen andere. Er is geen tempo gevraagd: kies hoeveel verzoeken per minuut u aankunt. Vraag daarna opnieuw.',
+    nl: 'Zet dit in uw webhook. Het staat deze herkomst toe en geen andere. Er is geen tempo gevraagd: kies hoeveel verzoeken per minuut u aankunt. Vraag daarna opnieuw om toestemming.',
   },
   framework: { en: 'Your framework', nl: 'Uw framework' },
 } as const;
