@@ -206,7 +206,7 @@ const printing = new Map(
       const sent = event(type, { data: { to: host } });
       await until(() => sender.match(sent).sinks.length === 1);
       expect(await sender.deliver(sent, sender.match(sent))).toMatchObject([
-        { sink, outcome: 'delivered', status: 204 },
+        { sink, outcome: 'delivered', statusCode: 204 },
       ]);
       await until(() => program.output.includes(`${type} 1 {"to":"${host}"}`));
 
