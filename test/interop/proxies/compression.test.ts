@@ -32,7 +32,7 @@ const proxies: Proxy[] = [
     config: ({ port, registry }) => `${user} daemon off; pid nginx.pid; error_log stderr warn; events {}
 http {
   client_body_temp_path temp/body; proxy_temp_path temp/proxy; fastcgi_temp_path temp/fastcgi;
-  uwsgi_temp_path temp/uwsgi; scgi_temp_path temp/scgi;
+  uwsgi_temp_path temp/uwsgi; scgi_temp_path temp/scgi; access_log off;
   ${readPage('docs/operate/nginx.conf')
     .replace(/^ *(?:ssl_|access_log).*$/gm, '')
     .replace('443 ssl', `127.0.0.1:${port}`)

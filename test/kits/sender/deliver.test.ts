@@ -139,7 +139,9 @@ test.each<[string, number, object]>([
   ['rejected', 400, {}],
 ])('%s is reported and not retried', async (outcome, status, headers) => {
   const { id, posted, event } = await newWebhook(`com.example.${outcome}`, {}, [[status, headers]]);
-  expect(await sender.deliver(event, sender.match(event))).toMatchObject([{ outcome, statusCode: status, attempts: 1 }]);
+  expect(await sender.deliver(event, sender.match(event))).toMatchObject([
+    { outcome, statusCode: status, attempts: 1 },
+  ]);
   expect(posted).toHaveLength(1);
   await untilCounted(id, { [outcome]: 1 });
 });
