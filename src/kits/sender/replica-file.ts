@@ -94,7 +94,7 @@ export async function openReplicaFile(settings: ReplicaFileSettings): Promise<Re
         // A compacted file has changes before its end line.
         isWhole ||= each.kind === 'end';
         if ('cursor' in each && isWhole) {
-          const currentAt = each.kind === 'current' ? timeOf(each as CurrentLine) : (place?.currentAt ?? 0);
+          const currentAt = each.kind === 'current' ? timeOf(each) : (place?.currentAt ?? 0);
           place = { cursor: each.cursor, revision: each.revision, currentAt };
         }
         if (each.kind !== 'current') put(each as SnapshotLine | ChangeLine);
