@@ -238,8 +238,10 @@ const noId = '00000000-0000-0000-0000-000000000000';
 
 function presentPreview(subscription: Subscription, language: Language, registry: string): Presented {
   const { statusdetails, ...members } = present(subscription, language, registry);
-  const { handshake: _unstored, ...details } = statusdetails;
-  return { ...members, id: noId, statusdetails: details, dryrun: true };
+  const { handshake: _unstored, next, ...details } = statusdetails;
+  // Nobody can do anything with a subscription that does not exist.
+  const isPossible = next !== undefined && !next.includes(subscription.id);
+  return { ...members, id: noId, statusdetails: { ...details, ...(isPossible && { next }) }, dryrun: true };
 }
 
 type Presented = components['schemas']['Subscription'];

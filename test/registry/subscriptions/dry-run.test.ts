@@ -124,6 +124,8 @@ test('a dry run has the status of a registration of the same webhook', async () 
       ...{ status, code, message, advice, fixedby },
     });
     expect(told(preview)).toEqual(told(real));
+    // What a registration can do next, nobody can do with what is not stored.
+    expect(preview.statusdetails.next ?? '').not.toContain('POST /subscriptions/');
     await tenant.subscriber.delete(`/v1/subscriptions/${real.id}`).expect(200);
   }
 });
