@@ -76,7 +76,9 @@ function textsOf(language: 'en' | 'nl'): Array<[file: string, text: string]> {
   );
   return [...files, 'src/base/problems.ts'].map((file): [string, string] => {
     const source = readFileSync(join(root, file), 'utf8');
-    const literals = source.matchAll(new RegExp(`\\b${language}:\\s*('(?:[^'\\\\]|\\\\.)*'|\`[^\`]*\`)`, 'g'));
+    const literals = source.matchAll(
+      new RegExp(`\\b${language}:\\s*('(?:[^'\\\\]|\\\\.)*'|"(?:[^"\\\\]|\\\\.)*"|\`[^\`]*\`)`, 'g'),
+    );
     return [file, [...literals].map(([, literal = '']) => literal.replace(/\$\{[^}]*\}/g, '')).join('\n')];
   });
 }

@@ -25,7 +25,7 @@ const statedIn = (text: string) =>
 const wrong = (stated: ReturnType<typeof statedIn>) =>
   stated.filter(({ code, status }) => table.get(code) !== status).map(({ code, status }) => `${code} ${status}`);
 
-test('every problem of the table is returned somewhere, and no other code is', () => {
+test('every problem of the table is returned somewhere', () => {
   const sources = filesIn('src', /\.tsx?$/).filter(({ path }) => !/^src\/(console|base\/problems)/.test(path));
   const named = (code: string) => sources.some(({ text }) => text.includes(`'${code}'`));
   expect([...table.keys()].filter((code) => !named(code))).toEqual([]);

@@ -9,7 +9,7 @@ import { createStableTexts, withoutTimes, withoutVarying } from './stable-text.j
 
 /**
  * Runs every block that a page marks `bash run`, and compares what came back with the block behind it: `json response`
- * or `text response`. `http asked` and `http answered` show what went over the wire to the webhook.
+ * or `text response`.
  *
  * UPDATE_DOCS=1 npm test -- test/docs/blocks
  *
@@ -25,12 +25,7 @@ interface Block {
   isCell?: true;
 }
 
-interface RunnablePage {
-  blocks: Block[];
-  exchanges: Array<{ asked: Fence; answered: Fence | undefined }>;
-}
-
-function parseRunnable(page: string): RunnablePage {
+function blocksOf(page: string): Block[] {
   const { fences } = parsePage(page);
   const blocks = fences.flatMap((fence, index): Block[] => {
     if (fence.info !== 'bash run') return [];
@@ -39,11 +34,7 @@ function parseRunnable(page: string): RunnablePage {
     const mine = end === -1 ? rest : rest.slice(0, end);
     return [{ commands: fence.text, answer: mine.find(({ info }) => /^(?:json|text) response$/.test(info)) }];
   });
-  const exchanges = fences.flatMap((asked, index) => {
-    if (asked.info !== 'http asked') return [];
-    return [{ asked, answered: fences.slice(index + 1).find(({ info }) => info === 'http answered') }];
-  });
-  return { blocks: [...blocks, ...cellsOf(page)], exchanges };
+  return [...blocks, ...cellsOf(page)];
 }
 
 /** The commands of a table with these columns, one column after the other, with what the reader takes from lists. */
@@ -72,12 +63,11 @@ GRANT=$(curl -s $API/grants?sink=$WEBHOOK/agreed -H "$AUTH" | id)
 
 const pages = pageNames
   .filter((name) => name.startsWith(process.env['DOCS_PAGE'] ?? ''))
-  .filter((name) => parseRunnable(readPage(name)).blocks.length > 0);
+  .filter((name) => blocksOf(readPage(name)).length > 0);
 
 interface Outcome {
-  /** What the page has to show, by block and by exchange, or nothing that can be shown. */
+  /** What the page has to show, by block, or nothing that can be shown. */
   answers: string[];
-  exchanges: Array<{ asked: string; answered: string } | undefined>;
   failure: string | undefined;
 }
 const outcomes = new Map<string, Outcome>();
@@ -97,17 +87,12 @@ beforeAll(async () => {
 });
 
 async function follow(page: string): Promise<Outcome> {
-  const { blocks, exchanges } = parseRunnable(readPage(page));
+  const blocks = blocksOf(readPage(page));
   const run = await runPage(blocks.map(({ commands }) => commands)).catch((error: Error) => error);
-  if (run instanceof Error) return { answers: [], exchanges: [], failure: run.message };
+  if (run instanceof Error) return { answers: [], failure: run.message };
   const stable = createStableTexts(run.startedAt, blocks.map(({ commands }) => commands).join('\n'));
   return {
     answers: run.outputs.map(stable.show),
-    exchanges: exchanges.map(({ asked }) => {
-      const request = /^[A-Z]+ \/\S* HTTP\/1\.1$/m.exec(asked.text)?.[0] ?? 'OPTIONS /events HTTP/1.1';
-      const exchange = run.exchanges.find((each) => each.asked.startsWith(`${request}\n`));
-      return exchange && { asked: stable.show(exchange.asked), answered: stable.show(exchange.answered) };
-    }),
     failure: run.failure,
   };
 }
@@ -122,16 +107,9 @@ function comparable(info: string, text: string, stable: (text: string) => string
   }
 }
 
-async function update(name: string, { answers, exchanges }: Outcome): Promise<void> {
+async function update(name: string, { answers }: Outcome): Promise<void> {
   const page = readPage(name);
-  const runnable = parseRunnable(page);
-  const changes = [
-    ...runnable.blocks.map(({ answer }, index) => [answer, answers[index]] as const),
-    ...runnable.exchanges.flatMap(({ asked, answered }, index) => [
-      [asked, exchanges[index]?.asked] as const,
-      [answered, exchanges[index]?.answered] as const,
-    ]),
-  ];
+  const changes = blocksOf(page).map(({ answer }, index) => [answer, answers[index]] as const);
   let updated = page;
   for (const [fence, text] of changes.sort(([one], [other]) => (other?.start ?? 0) - (one?.start ?? 0))) {
     if (fence === undefined || text === undefined) continue;
@@ -145,9 +123,9 @@ async function update(name: string, { answers, exchanges }: Outcome): Promise<vo
 }
 
 describe.each(pages)('%s', (page) => {
-  const { blocks, exchanges } = parseRunnable(readPage(page));
+  const blocks = blocksOf(readPage(page));
   /** As it is now: an update has changed it. */
-  const now = () => parseRunnable(readPage(page));
+  const now = () => blocksOf(readPage(page));
 
   test('its commands succeed', () => {
     expect(outcomes.get(page)).toMatchObject({ failure: undefined });
@@ -157,7 +135,7 @@ describe.each(pages)('%s', (page) => {
     'block %i (%s) prints what the page shows',
     (number) => {
       const output = outcomes.get(page)?.answers[number - 1];
-      const { answer, isCell } = now().blocks[number - 1]!;
+      const { answer, isCell } = now()[number - 1]!;
       if (isCell) {
         expect(output).toMatch(/\S/);
         return expect(output).not.toContain('"title":');
@@ -167,15 +145,6 @@ describe.each(pages)('%s', (page) => {
       expect(actual).toEqual(shown);
     },
   );
-
-  for (const index of exchanges.keys()) {
-    test(`exchange ${index + 1} went over the wire as the page shows it`, () => {
-      const { asked, answered } = now().exchanges[index]!;
-      const actual = outcomes.get(page)?.exchanges[index];
-      const stable = (text: string | undefined) => withoutVarying(text ?? 'none').trim();
-      expect([stable(actual?.asked), stable(actual?.answered)]).toEqual([stable(asked.text), stable(answered?.text)]);
-    });
-  }
 });
 
 test('the README and the guides have commands that run', () => {

@@ -17,8 +17,6 @@ export interface PageRun {
   outputs: string[];
   /** What ended the shell before its last block. */
   failure: string | undefined;
-  /** What the webhook was sent and returned, in its order. */
-  exchanges: Array<{ asked: string; answered: string }>;
 }
 
 const shellMs = 120_000;
@@ -101,7 +99,6 @@ export async function runPage(blocks: readonly string[]): Promise<PageRun> {
       startedAt,
       outputs,
       failure: code === 0 ? undefined : `Block ${outputs.length} ended with ${code ?? signal}: ${shown(errors)}`,
-      exchanges: exchangesIn(shown(story)),
     };
   } finally {
     endGroup(playground.pid);
@@ -117,14 +114,4 @@ function endGroup(leader: number | undefined): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
-}
-
-/** Requests are printed behind `>`, responses behind `<`. */
-function exchangesIn(story: string): PageRun['exchanges'] {
-  const blocks = story.matchAll(/(?:^ *>.*\n)+(?:^ *<.*\n)+/gm);
-  return [...blocks].map(([block]) => {
-    const marked = (mark: string) =>
-      [...block.matchAll(new RegExp(`^ *${mark} ?(.*)$`, 'gm'))].map(([, line = '']) => `${line}\n`).join('');
-    return { asked: `${marked('>').trimEnd()}\n`, answered: marked('<') };
-  });
 }

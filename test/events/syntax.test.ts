@@ -308,7 +308,7 @@ test.each([
 describe('an IP address', () => {
   const forms = ['::', '::1', '1::', '1:2:3:4:5:6:7:8', '1:2:3:4:5:6:7::', '::2:3:4:5:6:7:8', '1:2:3:4:5:6:1.2.3.4', '']
     .concat(['1.2.3.4', '255.255.255.255', '::ffff:1.2.3.4', 'abcd:EF01::', '1::8', '2001:db8::a:0:0:1'])
-    .concat(forbidden.flatMap((address, index) => (index % 4 === 0 ? [...inIpv6(address), ...asHost(address)] : [])));
+    .concat(forbidden.flatMap((address) => [...inIpv6(address), ...asHost(address)]));
 
   test('is what Node takes for one, with any one character changed', () => {
     const wrong: string[] = [];

@@ -572,7 +572,7 @@ where greatest(l.helduntil, w.fulluntil) > now();
 -- subscription whose end has passed has expired, whatever its grant.
 create view subscription_status as
 select known.*,
-  -- The same as the reasons that src/registry/subscriptions/status-details.ts explains.
+  -- The same as the codes that src/registry/subscriptions/status-details.ts explains.
   case
     when isended then 'ended'
     when status in ('blocked', 'suspended') then status
@@ -592,6 +592,7 @@ from (
     h.id as handshake,
     h.state as handshakestate,
     h.trigger as handshaketrigger,
+    h.requestedrate as askedrate,
     case when hold.until is null then h.verdict else 'held_by_budget' end as verdict,
     h.attempts,
     coalesce(hold.until, greatest(h.dueat, h.createdat)) as dueat,

@@ -40,7 +40,6 @@ export const isConsumer = computed(() => has('assent:subscribe'));
 export const isSender = computed(() => has('assent:deliver'));
 export const isOperator = computed(() => has('assent:block'));
 export const readsEveryTenant = computed(() => has('assent:audit'));
-export const readsAudit = computed(() => has('assent:admin') || has('assent:audit'));
 
 function has(scope: string): boolean {
   return user.value?.scopes.includes(scope) ?? false;

@@ -46,7 +46,7 @@ interface CurrentLine extends Checkpoint {
   at: number;
 }
 
-const version = 1;
+const version = 2;
 const maxPending = 64 * 1_048_576;
 
 /** Throws an Error for a folder that is not writable or that another process uses. */

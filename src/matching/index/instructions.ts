@@ -9,7 +9,6 @@ export const notExact = 3;
 export const prefix = 4;
 export const notPrefix = 5;
 export const suffix = 6;
-export const notSuffix = 7;
 export const all = 8;
 export const any = 9;
 export const predicate = 10;

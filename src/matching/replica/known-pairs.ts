@@ -1,4 +1,4 @@
-import { storedRate, type Rate } from '../../consent/rate.js';
+import type { Rate } from '../../consent/rate.js';
 import {
   bases,
   denialOf,
@@ -136,8 +136,7 @@ export class KnownPairs {
     table.setSmall(pair, word.grant, ofGrant);
     this.#setAddress(pair, state?.address ?? '');
     if (state !== null) {
-      const rate = storedRate(String(state.allowedrate));
-      table.setLarge(pair, word.rate, rate === '*' ? 0 : rate);
+      table.setLarge(pair, word.rate, state.allowedrate === '*' ? 0 : state.allowedrate);
       table.setLarge(pair, word.expiresAt, Date.parse(state.expiresat));
       table.setLarge(pair, word.heldUntil, state.helduntil ? Date.parse(state.helduntil) : 0);
       table.setId(pair, state.id);

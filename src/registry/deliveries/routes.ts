@@ -72,7 +72,7 @@ function takeOnce(
   return write(async ({ sql }) => {
     const earlier = await claimKey(sql, request, '');
     if (earlier !== undefined) return { answer: undefined, lease: await restOf(JSON.parse(earlier) as Lease, sql) };
-    const taken = await takeFrom(new Leases({ sql, query: inTransaction(sql) }));
+    const taken = await takeFrom(new Leases({ sql, query: queryWith(sql) }));
     await noteResource(sql, request, JSON.stringify(taken.lease));
     return taken;
   });
@@ -84,8 +84,8 @@ async function restOf(lease: Lease, sql: Sql): Promise<Lease> {
   return { ...lease, seconds: Math.max(0, leftMs / 1_000) };
 }
 
-/** Its statements are frequent only outside of transactions. */
-const inTransaction =
+/** In a transaction. A statement has each of its parameters once, in their order. */
+const queryWith =
   (sql: Sql): Database['query'] =>
   (text, values = []) =>
     sql.$queryRaw`${Prisma.sql(text.split(/\$\d+/), ...values)}`;

@@ -209,7 +209,7 @@ export async function endGrants(
         and (e.grantedat is null or g.grantedat <= e.grantedat)
       order by g.origin collate "C", g.sink collate "C" for update of g
     )
-    update "grant" g set state = 'ended', endcode = e.endcode, endreason = null, endedat = now(), endedby = ${actor.name},
+    update "grant" g set state = 'ended', endcode = e.endcode, endedat = now(), endedby = ${actor.name},
       endedbyperson = ${storedPerson(actor)}::jsonb,
       renewat = null, version = g.version + 1
     from ending e where g.origin = e.origin and g.sink = e.sink

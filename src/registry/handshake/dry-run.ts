@@ -15,12 +15,12 @@ import {
 import { insertRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
 import { chooseNew, type NewQuestion } from './choose-new.js';
-import { recordCooldowns } from './cooldown.js';
+import { cooldownOf, recordCooldowns } from './cooldown.js';
 import type { Places } from './in-flight.js';
 import type { Lane } from './lane.js';
 import type { RateWindows } from './rate-window.js';
 import type { SettleIn } from './settle.js';
-import type { Worker } from './worker.js';
+import type { Sent, Worker } from './worker.js';
 
 interface DryRunSettings {
   database: Database;
@@ -34,8 +34,13 @@ interface DryRunSettings {
 
 /** What came of asking. `held`: it was not sent, and a handshake would be sent after that time. */
 type Asked =
-  | { kind: 'held'; verdict: 'blocked' | 'held_by_budget'; retryAfterMs: number }
-  | { kind: 'answered'; attempt: BegunAttempt; reply: FinalReply; startedAt: number };
+  Extract<Sent, { kind: 'held' }> | { kind: 'answered'; attempt: BegunAttempt; reply: FinalReply; startedAt: number };
+
+/** The verdict if it was asked, and for how long it wants to be left alone. */
+interface Outcome {
+  verdict: Verdict | undefined;
+  cooldownMs: number;
+}
 
 /** The shortest time until a webhook without a free place is asked. */
 const noPlaceMs = 1_000;
@@ -94,37 +99,37 @@ export class DryRun {
 
   /**
    * Writes to the handshake of a registration what came of asking, as if it had been sent. For a transaction that is rolled
-   * back. Returns how long, in milliseconds, the webhook wants to be left alone.
+   * back, and can be repeated.
    */
-  async settleIn(tx: Transaction, question: NewQuestion, asked: Asked): Promise<number> {
+  async settleIn(tx: Transaction, question: NewQuestion, asked: Asked): Promise<Outcome> {
     const { sql } = tx;
-    const { id, origin, sink, tenant } = question;
+    const { id } = question;
     const now = await databaseTime(sql);
     if (asked.kind === 'held') {
       const dueat = new Date(now.getTime() + asked.retryAfterMs);
       await sql.$executeRaw`
         update handshake set verdict = ${asked.verdict}, dueat = greatest(dueat, ${dueat}::timestamptz) where id = ${id}::uuid`;
-      return 0;
+      return { verdict: undefined, cooldownMs: 0 };
     }
     const claim = { ...question, claimId: randomUUID(), createdAt: now, blockedNetworks: [] };
     await sql.$executeRaw`
       update handshake set state = 'asking', attempts = 1, claimid = ${claim.claimId}::uuid, claimeduntil = ${now}::timestamptz
       where id = ${id}::uuid`;
-    const { attempt, reply, startedAt } = asked;
+    const { attempt, reply } = asked;
     const requestheaders = Object.entries(attempt.headers);
     await sql.$executeRaw`${insertRows('attempt', [{ handshake: id, number: attempt.number, requestheaders }])}`;
     const [settled] = await this.#settings.settleIn(tx, [{ claim, attempt, reply }]);
-    if (settled !== undefined) {
-      this.#settings.onAsked(question, settled.verdict, (performance.now() - startedAt) / 1_000);
-    }
-    const [cooldown] = await sql.$queryRaw<Array<{ until: Date }>>`
-      select until from cooldown where tenant = ${tenant} and origin = ${origin} and sink = ${sink}`;
-    return cooldown === undefined ? 0 : cooldown.until.getTime() - now.getTime();
+    const [cooldown] = await sql.$queryRaw<Array<{ until: Date | null }>>`select ${cooldownOf(question)} as until`;
+    return { verdict: settled?.verdict, cooldownMs: (cooldown?.until?.getTime() ?? 0) - now.getTime() };
   }
 
-  /** Keeps what the webhook asked for with Retry-After, for everyone who asks it next. */
-  async coolDown({ tenant, origin, sink }: NewQuestion, ms: number): Promise<void> {
+  /** Counts it, and keeps what the webhook asked for with Retry-After, for everyone who asks it next. */
+  async conclude(question: NewQuestion, asked: Asked, { verdict, cooldownMs: ms }: Outcome): Promise<void> {
+    if (asked.kind === 'answered' && verdict !== undefined) {
+      this.#settings.onAsked(question, verdict, (performance.now() - asked.startedAt) / 1_000);
+    }
     if (ms <= 0) return;
+    const { tenant, origin, sink } = question;
     await this.#settings.database.write(async ({ sql }) => {
       await lockPairs(sql, [{ origin, sink }]);
       await recordCooldowns(sql, [{ tenant, origin, sink, ms }], await databaseTime(sql));
@@ -134,9 +139,8 @@ export class DryRun {
 
 const held = (retryAfterMs: number) => ({ kind: 'held', verdict: 'held_by_budget', retryAfterMs }) as const;
 
-async function coolsDown(sql: Sql, { tenant, origin, sink }: NewQuestion): Promise<boolean> {
-  const rows = await sql.$queryRaw<unknown[]>`
-    select 1 from cooldown where tenant = ${tenant} and origin = ${origin} and sink = ${sink}
-      and until > statement_timestamp()`;
-  return rows.length > 0;
+async function coolsDown(sql: Sql, question: NewQuestion): Promise<boolean> {
+  const [row] = await sql.$queryRaw<Array<{ is: boolean | null }>>`
+    select ${cooldownOf(question)} > statement_timestamp() as is`;
+  return row?.is === true;
 }

@@ -65,12 +65,14 @@ export interface SubscriptionStatus {
     | {
         id: string;
         trigger: HandshakeTrigger;
+        /** That of the subscription when it was asked, or of its origin. */
+        requestedRate: number | undefined;
         state: HandshakeState;
         /** As subscribers see it, for every reader. */
         verdict: Verdict | undefined;
         dueAt: Date | undefined;
         waitingUntil: Date | undefined;
-        answer: HeaderLine[] | undefined;
+        responseHeaders: HeaderLine[] | undefined;
         callbackOffered: boolean;
         rejectedCallback: RejectedCallback | undefined;
       }

@@ -314,6 +314,7 @@ type Row = SubscriptionRow & {
   handshake: string | null;
   handshakestate: HandshakeState;
   handshaketrigger: HandshakeTrigger;
+  askedrate: number | null;
   verdict: Verdict | null;
   dueat: Date | null;
   waitinguntil: Date | null;
@@ -381,11 +382,12 @@ function statusOf(row: Row): SubscriptionStatus {
         : {
             id: row.handshake,
             trigger: row.handshaketrigger,
+            requestedRate: row.askedrate ?? undefined,
             state: row.handshakestate,
             verdict: row.verdict === null ? undefined : publicVerdict(row.verdict),
             dueAt: row.dueat ?? undefined,
             waitingUntil: row.waitinguntil ?? undefined,
-            answer: row.responseheaders ?? undefined,
+            responseHeaders: row.responseheaders ?? undefined,
             callbackOffered: row.callbackoffered ?? false,
             rejectedCallback: row.rejectedcallback ?? undefined,
           },

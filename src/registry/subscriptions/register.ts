@@ -56,7 +56,7 @@ export interface RegisterSettings {
   vault: CredentialVault;
   queue: Pick<Queue, 'enter'>;
   adopt: Adopt;
-  dryRun: Pick<DryRun, 'ask' | 'settleIn' | 'coolDown'>;
+  dryRun: Pick<DryRun, 'ask' | 'settleIn' | 'conclude'>;
   quotaError: QuotaError;
   backlogError: BacklogError;
   prices: PriceLimits;
@@ -96,25 +96,24 @@ export function createRegister(settings: RegisterSettings): { register: Register
     const { tenant, subscriber } = caller.principal;
     const request = { tenant, subscriber, key: undefined, operation: 'createSubscription', content: undefined };
     const registration = { ...(await sealedRegistration(caller, requested)), request, isAwaited: false };
-    const registered = (settle?: (tx: Transaction, question: NewQuestion) => Promise<number>) =>
+    const registered = <Settled = undefined>(settle?: (tx: Transaction, question: NewQuestion) => Promise<Settled>) =>
       rehearse(database, async (tx) => {
         const { result, questions } = await registerAll(tx, [registration], 0);
         if (result[0] instanceof RegistryError) throw result[0];
         const [question] = questions;
-        const cooldownMs = question && settle ? await settle(tx, question) : 0;
+        const settled = question && settle ? await settle(tx, question) : undefined;
         return {
           question,
-          cooldownMs,
+          settled,
           subscription: await lockSubscription(tx.sql, caller.principal, registration.id),
         };
       });
     const unasked = await registered();
     if (!asks || unasked.question === undefined) return unasked.subscription;
     const asked = await dryRun.ask(caller.actor, subscriber, unasked.question);
-    const { subscription, cooldownMs } = await registered((tx, question) =>
-      asked === undefined ? Promise.resolve(0) : dryRun.settleIn(tx, question, asked),
-    );
-    await dryRun.coolDown(unasked.question, cooldownMs);
+    if (asked === undefined) return unasked.subscription;
+    const { subscription, settled } = await registered((tx, question) => dryRun.settleIn(tx, question, asked));
+    if (settled !== undefined) await dryRun.conclude(unasked.question, asked, settled);
     return subscription;
   };
 

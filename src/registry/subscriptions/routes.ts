@@ -24,7 +24,7 @@ import {
 } from '../http/handler.js';
 import { foundHeaders, pageHeaders, readListCursor } from '../http/page.js';
 import { timeOf } from '../../base/formats/timestamp.js';
-import { isUuid } from '../../base/files/ids.js';
+import { beforeAllIds, isUuid } from '../../base/files/ids.js';
 import { isPlace } from '../storage/search.js';
 import { contractTexts, requestTexts } from '../../base/texts/requests.js';
 import { statusTexts } from '../../base/texts/status.js';
@@ -233,15 +233,13 @@ function present(subscription: Subscription, language: Language, registry: strin
   return { ...membersOf(subscription, language, registry), ...(warnings.length > 0 && { warnings }) };
 }
 
-/** No subscription and no handshake has these ids: nothing of it is stored. */
-const noId = '00000000-0000-0000-0000-000000000000';
-
+/** Nothing of it is stored, so its id is that of no subscription. */
 function presentPreview(subscription: Subscription, language: Language, registry: string): Presented {
   const { statusdetails, ...members } = present(subscription, language, registry);
   const { handshake: _unstored, next, ...details } = statusdetails;
   // Nobody can do anything with a subscription that does not exist.
   const isPossible = next !== undefined && !next.includes(subscription.id);
-  return { ...members, id: noId, statusdetails: { ...details, ...(isPossible && { next }) }, dryrun: true };
+  return { ...members, id: beforeAllIds, statusdetails: { ...details, ...(isPossible && { next }) }, dryrun: true };
 }
 
 type Presented = components['schemas']['Subscription'];

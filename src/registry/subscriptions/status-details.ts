@@ -12,7 +12,10 @@ import type { Subscription } from './columns.js';
 
 type StatusDetails = components['schemas']['StatusDetails'];
 
-/** `registry` is the public URL, for help. Why a subscription has its status: a stable code, a message, who can fix it, and what happens next and when. */
+/**
+ * Why a subscription has its status: a stable code, a message, who can fix it, and what happens next and when. `registry` is
+ * the public URL, for help.
+ */
 export function statusDetails(subscription: Subscription, language: Language, registry: string): StatusDetails {
   const { origin, code, handshake } = subscription;
   const { title, advice, fixedBy, wantsAttention } = statusDetailCodes[code];
@@ -23,7 +26,7 @@ export function statusDetails(subscription: Subscription, language: Language, re
     code,
     message: title[language],
     // What a grant stands on is no fault, even if the webhook could do better.
-    ...(advice && subscription.status !== 'active' && { advice: withValues(advice, subscription)[language] }),
+    ...(advice && subscription.status !== 'active' && { advice: withValues(advice, asAsked(subscription))[language] }),
     fixedby: fixedBy,
     attention: wantsAttention,
     help: helpWithVerdict(registry, code),
@@ -59,15 +62,28 @@ function detailsOf(subscription: Subscription, language: Language): Partial<Stat
     if (last === undefined) return { next };
     const { title, advice, fixedBy } = verdicts[last];
     const message = say(statusTexts.expiredUnrenewed(title));
-    return { message, ...(advice && { advice: say(withValues(advice, subscription)) }), fixedby: fixedBy, next };
+    return {
+      message,
+      ...(advice && { advice: say(withValues(advice, asAsked(subscription))) }),
+      fixedby: fixedBy,
+      next,
+    };
   }
   if (code === 'asking') return {};
   const next =
     status === 'pending' ? (handshake ? nextOf(handshake, language) : {}) : { next: say(untilAsked(subscription.id)) };
-  // A webhook that returned 410 to a delivery gave no such answer to a handshake.
+  // A webhook that returned 410 to a delivery gave no such response to a handshake.
   if (handshake?.verdict !== code) return next;
-  const facts = { ...observed(subscription, handshake.answer), callbackOffered: handshake.callbackOffered };
+  const facts = {
+    ...observed(asAsked(subscription), handshake.responseHeaders),
+    callbackOffered: handshake.callbackOffered,
+  };
   return { ...explain(code, facts, language), ...next };
+}
+
+/** With the rate that the webhook was asked for: that of the origin if the subscription names none. */
+function asAsked(subscription: Subscription) {
+  return { ...subscription, requestedRate: subscription.handshake?.requestedRate ?? subscription.requestedRate };
 }
 
 function detailsOfGrant(subscription: Subscription, language: Language): Partial<StatusDetails> {
@@ -105,10 +121,10 @@ function nextOfGrant({ handshake, grant, expiresAt: endsAt }: Subscription, isAs
 function renewalOf(subscription: Subscription, language: Language): StatusDetails['renewal'] {
   const { handshake, grant } = subscription;
   if (grant === undefined || grant.basis === 'agreement' || handshake?.trigger !== 'renewal') return undefined;
-  const { verdict, state, answer } = handshake;
+  const { verdict, state, responseHeaders } = handshake;
   if (verdict === undefined || verdicts[verdict].fixedBy === 'nobody') return undefined;
   if (state !== 'due' && state !== 'asking' && state !== 'unreachable') return undefined;
-  const facts = { ...observed(subscription, answer), callbackOffered: handshake.callbackOffered };
+  const facts = { ...observed(asAsked(subscription), responseHeaders), callbackOffered: handshake.callbackOffered };
   return {
     outcome: 'no_response',
     verdict,

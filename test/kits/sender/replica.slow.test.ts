@@ -338,7 +338,7 @@ describe('a file', () => {
     async (at) => {
       const [registryUrl, standing] = ['https://registry.test/', { cursor: 'c', revision: '1' }];
       const other = await newFolder();
-      const head = { kind: 'assent-replica', version: 1, registry: registryUrl };
+      const head = { kind: 'assent-replica', version: 2, registry: registryUrl };
       const lines = [head, { kind: 'end', ...standing }, { kind: 'current', ...standing, at: 0 }];
       const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
       await writeFile(fileIn(other), text.replace('"at":0', `"at":${at}`));

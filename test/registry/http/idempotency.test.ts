@@ -52,7 +52,7 @@ const writes: Record<string, () => { one: Sent; other: Sent }> = {
     return bodies('/leases', body, { ...body, requests: 2 });
   },
   reportOutcomes: () =>
-    bodies('/deliveries/outcomes', [{ origin, sink, status: 204 }], [{ origin, sink, status: 503 }]),
+    bodies('/deliveries/outcomes', [{ origin, sink, statuscode: 204 }], [{ origin, sink, statuscode: 503 }]),
   createOrigin: () => bodies('/origins', { name: 'other.example.com' }, { name: 'third.example.com' }),
   createGrant: () => bodies('/grants', agreement('new', 60), agreement('new', 61)),
   revokeGrant: () => bodies(`/grants/${grants[0]}/revoke`, { reason: 'a' }, { reason: 'b' }),
@@ -144,6 +144,7 @@ describe('a POST that writes', () => {
       const first = await send(each.root, one, key);
       expect([first.status, first.get('Idempotency-Replayed')]).toEqual([expect.any(Number), undefined]);
       expect(String(first.status)).toMatch(/^20[01]$/);
+      if (each.post.operationId === 'reportOutcomes') expect(first.body).toEqual([{ accepted: true }]);
       const before = await written();
       const again = await send(each.root, one, key);
       expect([again.status, again.get('Idempotency-Replayed')]).toEqual([first.status, 'true']);

@@ -46,12 +46,12 @@ async function stored(): Promise<Record<string, string>> {
   );
   return Object.fromEntries(entries);
 }
-/** The tables that differ. Statistics and the end of loops may write at any time what no request caused. */
+/** The tables that differ. Statistics are written every few seconds, with what earlier tests did. */
 async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
   const before = await stored();
   await work();
   const after = await stored();
-  return Object.keys(after).filter((name) => after[name] !== before[name]);
+  return Object.keys(after).filter((name) => name !== 'statistic' && after[name] !== before[name]);
 }
 
 test('a dry run says what a registration would say, and stores nothing in any table', async () => {
@@ -119,7 +119,7 @@ test('a dry run has the status of a registration of the same webhook', async () 
     registry.receiver.on(path, (_request, response) => void respond(response));
     const more = { callback: 'never' };
     const { body: preview } = await rehearse(sinkAt(path), undefined, more).expect(200);
-    const real = await tenant.register(sinkAt(path), more, 'wait=1');
+    const real = await tenant.register(sinkAt(path), more);
     const told = ({ status, statusdetails: { code, message, advice, fixedby } }: typeof real) => ({
       ...{ status, code, message, advice, fixedby },
     });
@@ -168,7 +168,7 @@ test('a webhook that says Retry-After to a dry run is left alone by handshakes a
   const changed = await changedBy(() => rehearse(sinkAt('/busy')).expect(200));
   expect(changed.sort()).toEqual(['audit', 'cooldown', 'rate_window']);
   await rehearse(sinkAt('/busy')).expect(200);
-  await tenant.register(sinkAt('/busy'), {}, 'wait=1');
+  await tenant.register(sinkAt('/busy'));
   expect(askedOn('/busy')).toHaveLength(1);
 });
 

@@ -55,3 +55,16 @@ test.each([
   expect(codes.map((code) => helpWith('', code)).filter((help) => !places.includes(help))).toEqual([]);
   expect(new Set(places).size).toBe(places.length);
 });
+
+test('the advice has the rate that the webhook was asked for, which can be that of the origin', async () => {
+  const origin = `/v1/origins/${tenant.origin}`;
+  await tenant.admin.patch(origin).type('application/merge-patch+json').send({ requestedrate: 500 }).expect(200);
+  registry.receiver.on('/silent', (_request, response) => {
+    response.writeHead(200).end();
+  });
+  const more = { callback: 'never' };
+  const { id, statusdetails } = await tenant.register(registry.receiver.sink('/silent'), more);
+  const [handshake] = await tenant.handshakes(id);
+  expect(statusdetails.advice).toContain('WebHook-Allowed-Rate: 500');
+  expect(handshake.advice).toBe(statusdetails.advice);
+});

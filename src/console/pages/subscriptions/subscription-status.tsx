@@ -1,5 +1,5 @@
 import { language, t } from '../../app/text.js';
-import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
+import { handshakePageTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { StatusBadge, Time } from '../../ui/value.js';
 import type { Schemas } from '../../app/api.js';
 import type { ApiSubscription } from './use-subscription.js';
@@ -30,7 +30,7 @@ export function StatusNote({ subscription: { status, statusdetails: details } }:
       )}
       <RejectedCallbackNote of={rejectedcallback} />
       {tolerated.length > 0 && (
-        <ul aria-label={t(texts.warnings)}>
+        <ul aria-label={t(handshakePageTexts.tolerated)}>
           {tolerated.map(({ code, message: text }) => (
             <li key={code}>{text}</li>
           ))}

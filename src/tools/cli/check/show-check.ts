@@ -1,5 +1,5 @@
 import { presentRejected } from '../../../registry/handshake/explain.js';
-import { verdicts, mistakes, type Verdict } from '../../../consent/verdicts.js';
+import { verdicts, mistakes, presentMistakes, type Verdict } from '../../../consent/verdicts.js';
 import type { CallbackReceived } from './callback-listener.js';
 import type { CheckedAttempt, CheckReport } from './check.js';
 import { exchangeLines, printable } from '../printable.js';
@@ -77,7 +77,7 @@ export function reportJson(report: CheckReport): string {
       outcome,
       ...said({ verdict, message, advice }),
       allowedrate: allowedRate,
-      tolerated: tolerated.map((code) => ({ code, message: mistakes[code].en })),
+      tolerated: presentMistakes(tolerated, 'en'),
       attempts: attempts.map(({ request, answer, totalMs, detail, evidence, ...about }) => ({
         request: named(request.headers),
         ...(answer === undefined ? { detail } : { statuscode: answer.status, response: named(answer.headers) }),

@@ -46,7 +46,6 @@ const ruleset = {
       '$.servers[*]',
       matches('\\/v[\\d+]', 'url'),
     ),
-    'nlgov:paths-no-trailing-slash': error('A path ends with a slash.', '$.paths', matchesNot('.+ \\/$', '@key')),
     'nlgov:info-contact-fields-exist': error(
       'The contact needs a mail address, a name and a URL.',
       '$.info.contact',
@@ -54,8 +53,8 @@ const ruleset = {
     ),
     'nlgov:http-methods': error(
       'A path has another method.',
-      '$.paths[?(@property && @property.match(/(description|summary)/i))]',
-      matches('post|put|get|delete|patch|parameters', '@key'),
+      '$.paths[*]',
+      matches('^(post|put|get|delete|patch|parameters|servers|summary|description|x-.+)$', '@key'),
     ),
     'nlgov:paths-kebab-case': error(
       'A path is not in kebab-case.',
