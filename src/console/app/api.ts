@@ -15,8 +15,8 @@ export const api = createClient({
   token: () => session.value?.token,
   language: () => language.value,
   retries: 0,
-  async fetch(request) {
-    const response = await fetch(request);
+  async fetch(request, init) {
+    const response = await fetch(request, init);
     if (response.status === 401) expire();
     return response;
   },

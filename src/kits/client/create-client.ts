@@ -4,7 +4,7 @@ import { AssentError, lostConnection, lostTag, refusal } from './assent-error.js
 import { followChanges, type Change, type FollowOptions } from './follow-changes.js';
 import { keyed, mediaTypeOf, safe } from './operations.js';
 import type { ApiResponse, ClientMethod, DataOf, ListItem, ListPath, HttpMethod, Schemas } from './operations.js';
-import { createSend, type TokenSource } from './send.js';
+import { createSend, type Fetch, type TokenSource } from './send.js';
 
 export interface ClientSettings {
   /** Where the registry is, such as `https://assent.example.com`, with or without `/v1`. */
@@ -12,7 +12,7 @@ export interface ClientSettings {
   /** A function is called before each attempt, so that it can renew a token that expires. */
   token?: TokenSource;
   /** Instead of the global one, for example with a proxy. */
-  fetch?: (request: Request) => Promise<Response>;
+  fetch?: Fetch;
   /** `en` or `nl`, for messages and advice. */
   language?: string | (() => string);
   userAgent?: string;
@@ -70,7 +70,13 @@ const maxRounds = 5;
  * @param RequestClass what `fetch` gets
  */
 export function createClient(settings: ClientSettings, RequestClass: typeof Request = globalThis.Request): Client {
-  const { token, language, fetch = (request) => globalThis.fetch(request), userAgent = '', retries = 3 } = settings;
+  const {
+    token,
+    language,
+    fetch = (request, init) => globalThis.fetch(request, init),
+    userAgent = '',
+    retries = 3,
+  } = settings;
   const send = createSend({ token, language, fetch, userAgent });
   const root = new URL(settings.url).href.replace(/\/+$/, '');
   const api = createFetchClient<paths>({
@@ -101,7 +107,8 @@ export function createClient(settings: ClientSettings, RequestClass: typeof Requ
         ...(isKeyed && { 'Idempotency-Key': crypto.randomUUID() }),
         ...init.headers,
       },
-      fetch: async (request: Request) => (arrived = await send(request, { retries: maxRetries, isRepeatable })),
+      fetch: async (request: Request) =>
+        (arrived = await send(request, { retries: maxRetries, isRepeatable, signal: init.signal ?? null })),
     }).catch((error: unknown) => {
       if (arrived === undefined || init.signal?.aborted) throw error;
       // The body of a success is a page, or did not arrive whole.

@@ -5,9 +5,15 @@ import { lostConnection } from './assent-error.js';
 
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
 
+/**
+ * The signal is the caller's own: that of a Request stops following it once the Request is garbage-collected (Node 20 to
+ * 24), and a stream that stays silent would then never end.
+ */
+export type Fetch = (request: Request, init: { signal: AbortSignal | null }) => Promise<Response>;
+
 export interface SendSettings {
   token?: TokenSource | undefined;
-  fetch: (request: Request) => Promise<Response>;
+  fetch: Fetch;
   language?: string | (() => string) | undefined;
   userAgent: string;
 }
@@ -17,6 +23,7 @@ export interface Attempts {
   retries: number;
   /** Whether carrying it out twice does no more than carrying it out once. */
   isRepeatable: boolean;
+  signal: AbortSignal | null;
 }
 
 export type Send = (request: Request, attempts: Attempts) => Promise<Response>;
@@ -31,7 +38,7 @@ const backoff = { firstMs: 250, maxMs: 30_000 };
  * is repeatable. It waits as long as `Retry-After` says (RFC 9110, section 10.2.3). Throws AssentError `connection_lost`.
  */
 export function createSend({ token, fetch, language, userAgent }: SendSettings): Send {
-  return async (request, { retries, isRepeatable }) => {
+  return async (request, { retries, isRepeatable, signal }) => {
     for (let attempt = 0; ; attempt += 1) {
       const isLast = attempt === retries;
       const current = isLast ? request : request.clone();
@@ -47,7 +54,7 @@ export function createSend({ token, fetch, language, userAgent }: SendSettings):
       if (tags !== null) current.headers.set('If-Match', versionsIn(tags));
       let delayMs = retryDelayMs(attempt + 1, backoff);
       try {
-        const response = await fetch(current);
+        const response = await fetch(current, { signal });
         const { headers, status } = response;
         if (isLast || !(status === 429 || (isRepeatable && unavailable.has(status)))) return response;
         const askedMs = parseRetryAfter(headers.get('Retry-After') ?? undefined, headers.get('Date') ?? undefined);
@@ -55,11 +62,11 @@ export function createSend({ token, fetch, language, userAgent }: SendSettings):
         delayMs = askedMs ?? delayMs;
         await response.body?.cancel();
       } catch (error) {
-        if (request.signal.aborted) throw error;
+        if (signal?.aborted) throw error;
         if (isLast || !isRepeatable) throw lostConnection(error);
       }
-      await sleep(delayMs, request.signal);
-      request.signal.throwIfAborted();
+      await sleep(delayMs, signal);
+      signal?.throwIfAborted();
     }
   };
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { AssentError, createClient, type Client, type ClientSettings } from '../../../src/kits/client/index.js';
 import { applyBatches } from '../../../src/kits/client/follow-changes.js';
@@ -132,9 +134,9 @@ test('an edit that another one overtakes is made again on what the other one lef
   });
   expect(data.types).toEqual(['a', 'b1']);
   const overtaken = await clientOf('assent:subscribe', {
-    fetch: async (request) => {
+    fetch: async (request, init) => {
       if (request.method === 'PATCH' && seen === 2) await tenant.replace(id, { sink: sink('/edit'), types: ['other'] });
-      return fetch(request);
+      return fetch(request, init);
     },
   });
   const { data: after } = await overtaken.edit('/subscriptions/{id}', { id }, ({ types = [] }) => {
@@ -142,6 +144,28 @@ test('an edit that another one overtakes is made again on what the other one lef
     return { types: [...types, `b${seen}`] };
   });
   expect([after.types, seen]).toEqual([['other', 'b3'], 3]);
+});
+
+test('an abort ends a stream on which nothing arrives, however long it lasted', async () => {
+  hinders = (_request, answer) => {
+    answer.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+    return true;
+  };
+  const client = await clientOf('assent:subscribe', { url: gateway.url });
+  const stop = new AbortController();
+  const headers = { Accept: 'text/event-stream' };
+  const { data } = await client.GET('/changes', { headers, parseAs: 'stream', signal: stop.signal });
+  const reading = (data as ReadableStream).getReader().read();
+  // A Request that is collected no longer passes an abort on.
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let turn = 0; turn < 5; turn += 1) {
+    collect();
+    await new Promise(setImmediate);
+  }
+  stop.abort();
+  await expect(reading).rejects.toThrow('aborted');
+  hinders = () => false;
 });
 
 /** A proxy that compresses: what it makes of the ETag of a response. */
