@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { pageNames, parsePage, readPage, root, type Fence } from './markdown.js';
-import { runPage } from './run-page.js';
+import { startPlayground, type Playground } from './run-page.js';
 import { createStableTexts, withoutTimes, withoutVarying } from './stable-text.js';
 
 /**
@@ -16,7 +16,22 @@ import { createStableTexts, withoutTimes, withoutVarying } from './stable-text.j
  * writes into the pages what came back. DOCS_PAGE=docs/admins/ runs only pages whose path begins so.
  */
 const isUpdate = Boolean(process.env['UPDATE_DOCS']);
-const pagesAtOnce = 2;
+
+/** Pages that run one after another beside one registry, since none shows what those before it changed. Another page has its own. */
+const together = [
+  [
+    'README.md',
+    'docs/senders/authzen.md',
+    'docs/senders/gateways.md',
+    'docs/senders/kit.md',
+    'docs/senders/feed.md',
+    'docs/consumers/try-your-webhook.md',
+    'docs/senders/http.md',
+    'docs/admins/subscription-rules.md',
+    'docs/admins/incident.md',
+  ],
+  ['docs/admins/audit.md', 'docs/admins/origins.md', 'docs/quickstart.md'],
+];
 
 interface Block {
   commands: string;
@@ -47,13 +62,14 @@ function cellsOf(page: string): Block[] {
   return [0, 1].flatMap((column) =>
     table.map((cells): Block => {
       const command = /`(.+)`/.exec(cells[column] ?? '')?.[1] ?? 'false';
-      const npx = command.startsWith('assent ') ? 'npx ' : '';
-      return { commands: `${idsForCells}${npx}${command}`, answer: undefined, isCell: true };
+      return { commands: `${beforeCell}${command}`, answer: undefined, isCell: true };
     }),
   );
 }
 
-const idsForCells = `
+/** `npx assent`, as blocks of other pages have it, takes ten times the processor time. */
+const beforeCell = `
+assent() { node dist/tools/cli/assent.js "$@"; }
 id() { node -p 'const [one] = [JSON.parse(fs.readFileSync(0))].flat(); one ? one.id : ""'; }
 ID=$(curl -s $API/blocks -H "$AUTH" | id); SUB=$(curl -s $API/subscriptions -H "$AUTH" | id)
 GRANT=$(curl -s $API/grants?sink=$WEBHOOK/agreed -H "$AUTH" | id)
@@ -73,11 +89,12 @@ interface Outcome {
 const outcomes = new Map<string, Outcome>();
 
 beforeAll(async () => {
-  const waiting = [...pages];
-  const work = async () => {
-    for (let page = waiting.shift(); page !== undefined; page = waiting.shift()) outcomes.set(page, await follow(page));
-  };
-  await Promise.all(Array.from({ length: pagesAtOnce }, work));
+  const listed = together
+    .map((group) => group.filter((page) => pages.includes(page)))
+    .filter(({ length }) => length > 0);
+  const alone = pages.filter((page) => !together.flat().includes(page)).map((page) => [page]);
+  await Promise.all(listed.map(follow));
+  for (const group of alone) await follow(group);
   if (!isUpdate) return;
   for (const page of pages) {
     const outcome = outcomes.get(page);
@@ -86,15 +103,16 @@ beforeAll(async () => {
   await promisify(execFile)(join(root, 'node_modules/.bin/prettier'), ['--write', ...pages], { cwd: root });
 });
 
-async function follow(page: string): Promise<Outcome> {
-  const blocks = blocksOf(readPage(page));
-  const run = await runPage(blocks.map(({ commands }) => commands)).catch((error: Error) => error);
-  if (run instanceof Error) return { answers: [], failure: run.message };
-  const stable = createStableTexts(run.startedAt, blocks.map(({ commands }) => commands).join('\n'));
-  return {
-    answers: run.outputs.map(stable.show),
-    failure: run.failure,
-  };
+async function follow(group: string[]): Promise<void> {
+  const playground = await startPlayground();
+  for (const page of group) outcomes.set(page, await runPage(page, playground));
+  await playground.stop();
+}
+
+async function runPage(page: string, { startedAt, run }: Playground): Promise<Outcome> {
+  const commands = blocksOf(readPage(page)).map((block) => block.commands);
+  const { outputs, failure } = await run(commands);
+  return { answers: outputs.map(createStableTexts(startedAt, commands.join('\n')).show), failure };
 }
 
 /** As it is compared: JSON by its value, anything else by its lines. */
@@ -157,6 +175,6 @@ function firstLine(commands: string): string {
     commands
       .trim()
       .split('\n')
-      .at(commands.startsWith(idsForCells) ? -1 : 0) ?? ''
+      .at(commands.startsWith(beforeCell) ? -1 : 0) ?? ''
   );
 }
