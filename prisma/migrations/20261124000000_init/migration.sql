@@ -569,7 +569,8 @@ where greatest(l.helduntil, w.fulluntil) > now();
 -- Where a subscription stands, derived from its own state, the grant of its pair and its latest handshake. A renewal
 -- belongs to the pair, not to one subscription, and counts for all of them. What was said of an earlier sink or origin
 -- counts no longer. A webhook that answered a delivery with 410 is retired, until a handshake says something else. A
--- subscription whose end has passed has expired, whatever its grant.
+-- subscription whose end has passed has expired, whatever its grant. `since` is when what stops it began; null while it is
+-- active.
 create view subscription_status as
 select known.*,
   -- The same as the codes that src/registry/subscriptions/status-details.ts explains.
@@ -598,6 +599,7 @@ from (
     coalesce(hold.until, greatest(h.dueat, h.createdat)) as dueat,
     h.waitinguntil,
     h.rejectedcallback,
+    a.startedat as askedat,
     a.responseheaders,
     a.callbackexpiresat is not null or h.state = 'waiting' as callbackoffered,
     g.state as grantstate,
@@ -610,6 +612,16 @@ from (
     d.isended,
     b.block,
     d.denial,
+    case
+      when d.denial is null then null
+      when d.isended then coalesce(s.endsat, s.endedat)
+      when d.denial = 'blocked' then greatest(b.createdat, s.createdat)
+      when d.denial = 'suspended' then s.suspendedat
+      -- The end of the grant, or what the webhook said after it.
+      else greatest(
+        case when h.state in ('due', 'asking', 'waiting') then h.createdat else h.finishedat end,
+        case when g.state = 'live' then g.expiresat else g.endedat end)
+    end as since,
     case
       when d.denial is null then 'active'
       when d.isended then 'expired'
@@ -640,7 +652,8 @@ from (
     on h.state = 'due' and h.dueat <= now() and hold.tenant = h.tenant and hold.sinkhost = h.sinkhost
   left join attempt a on a.handshake = h.id and a.number = h.attempts
   left join lateral (
-    select jsonb_build_object('kind', kind, 'value', value, 'reason', reason, 'endsat', endsat) as block from block
+    select jsonb_build_object('kind', kind, 'value', value, 'reason', reason, 'endsat', endsat) as block, block.createdat
+    from block
     where block.tenant in (s.tenant, '*')
       and (blocks_pair(kind, value, s.origin, s.sink, g.address) or (kind = 'subscriber' and value = s.subscriber))
     order by block.id limit 1

@@ -20,6 +20,7 @@ import {
   type PairQuery,
   type SearchKey,
   type Part,
+  type SearchCount,
   type SearchPlan,
   type Way,
 } from '../storage/search.js';
@@ -50,6 +51,8 @@ export interface GrantReader {
   /** RegistryError `grant_not_found` for a grant of another tenant. */
   read(tenant: string, id: string): Promise<PresentGrant>;
   list(query: GrantQuery): Promise<FoundPage<PresentGrant>>;
+  /** How many are live. `hasBlocks`: some may be blocked. */
+  countLive(tenant: string, hasBlocks: boolean): Promise<SearchCount>;
   /** What an admin has to know: grants that end soon without a renewal, and those on hold. Each with the first few. */
   attention(tenant: string): Promise<GrantAttention[]>;
 }
@@ -57,6 +60,8 @@ export interface GrantReader {
 interface GrantAttention {
   group: 'ending' | 'held';
   count: number;
+  /** How many of them are in the group for less than a day. Undefined where that isn't known. */
+  recent?: number;
   isAtLeast: boolean;
   grants: PresentGrant[];
 }
@@ -84,14 +89,20 @@ export function createGrantReader(database: Database, now: () => number): GrantR
       return { entries, next, examined, total };
     },
 
+    countLive(tenant, hasBlocks) {
+      const live = searchFor({ tenant, state: 'live', sort: 'expiresat', after: undefined, limit: 0 }, new Date(now()));
+      // The span leaves out the expired ones. To look for a block of each costs as much again.
+      return countMatches(sql, hasBlocks ? live : { ...live, test: Prisma.sql`t.state = 'live'` });
+    },
+
     async attention(tenant) {
       const live = { tenant, state: 'live', after: undefined, limit: 0 } as const;
       const at = new Date(now());
       const soon = new Date(now() + soonMs);
       const ending = searchFor({ ...live, renews: false, expiresuntil: soon, sort: 'expiresat' }, at);
-      const [first, held] = await Promise.all([
-        countFirst(sql, ending, firstOfSearch(ending)),
-        countFirst(sql, searchFor({ ...live, held: true }, at), heldGrants(tenant)),
+      const [first, { recent: _, ...held }] = await Promise.all([
+        countFirst(sql, { ...ending, details: soonSince }, firstOfSearch(ending)),
+        countFirst(sql, { ...searchFor({ ...live, held: true }, at), details: noTime }, heldGrants(tenant)),
       ]);
       const groups = [
         { group: 'ending' as const, ...first },
@@ -101,6 +112,13 @@ export function createGrantReader(database: Database, now: () => number): GrantR
     },
   };
 }
+
+/** Of `t`, which ends soon: when its end came near, or when it was left without a renewal. */
+const soonSince = Prisma.sql`
+  select greatest(t.expiresat - interval '30 days', t.grantedat, (
+    select max(h.finishedat) from handshake h where h.origin = t.origin and h.sink = t.sink and h.trigger = 'renewal')) as since`;
+/** A hold has an end, and no beginning. */
+const noTime = Prisma.sql`select null::timestamptz as since`;
 
 /** In the order of the ids. */
 async function readGrants(sql: Sql, ids: readonly string[]): Promise<PresentGrant[]> {

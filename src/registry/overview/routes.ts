@@ -1,15 +1,22 @@
 import type { Context } from '../context.js';
+import type { Principal } from '../../base/contract/principal.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { createGrantReader } from '../grants/read.js';
 import { present as presentGrant } from '../grants/routes.js';
 import { recentOverloads } from '../handshake/renewal-load.js';
 import type { Handlers } from '../http/handler.js';
+import { Prisma } from '../storage/generated/client.js';
+import { countRows, type SearchCount } from '../storage/search.js';
 import { renewalsExceedBudget } from '../../base/texts/handshakes.js';
 import { findAttention } from '../subscriptions/attention.js';
-import { createSubscriptionReader } from '../subscriptions/read.js';
+import { countVisible, createSubscriptionReader } from '../subscriptions/read.js';
 import { membersOf } from '../subscriptions/routes.js';
 
 type Group = components['schemas']['AttentionGroup'];
+type Total = components['schemas']['OverviewTotal'];
+
+/** What needs nobody: a block is someone's decision, and a hold ends by itself. */
+const settled: ReadonlySet<string> = new Set(['blocked', 'held']);
 
 /** What needs attention, in one request that costs the same at any size. */
 export function routes({ config, database, now }: Context): Handlers<'getOverview' | 'whoami'> {
@@ -31,27 +38,30 @@ export function routes({ config, database, now }: Context): Handlers<'getOvervie
 
     getOverview: async ({ principal, language }) => {
       const isAdmin = principal.scopes.has('assent:admin');
-      const [ofSubscriptions, ofGrants, overloads] = await Promise.all([
+      const [ofSubscriptions, ofGrants, overloads, totals] = await Promise.all([
         findAttention(database.sql, principal),
         isAdmin ? grants.attention(principal.tenant) : [],
         isAdmin ? recentOverloads(database.sql, principal.tenant) : [],
+        countLists(principal),
       ]);
       const first = await subscriptions.readMany(
         principal,
         ofSubscriptions.flatMap(({ ids }) => ids),
       );
       const groups: Group[] = [
-        ...ofSubscriptions.map(({ group, count, isAtLeast, ids }) => ({
+        ...ofSubscriptions.map(({ group, count, recent, isAtLeast, ids }) => ({
           group,
           count,
+          recent,
           more: isAtLeast,
           firstsubscriptions: first
             .filter(({ id }) => ids.includes(id))
             .map((each) => membersOf(each, language, registry)),
         })),
-        ...ofGrants.map(({ group, count, isAtLeast, grants: found }) => ({
+        ...ofGrants.map(({ group, count, recent, isAtLeast, grants: found }) => ({
           group,
           count,
+          ...(recent !== undefined && { recent }),
           more: isAtLeast,
           firstgrants: found.map((grant) => presentGrant(grant, principal, language)),
         })),
@@ -60,6 +70,7 @@ export function routes({ config, database, now }: Context): Handlers<'getOvervie
         status: 200,
         body: {
           groups: groups.filter(({ count, more }) => count > 0 || more),
+          totals: [attentionIn(groups), ...totals],
           alerts: overloads.map(({ sinkhost, budget }) => ({
             code: 'renewals_exceed_budget',
             message: renewalsExceedBudget(sinkhost, budget)[language],
@@ -68,4 +79,33 @@ export function routes({ config, database, now }: Context): Handlers<'getOvervie
       };
     },
   };
+
+  /** What each list of the caller has. */
+  async function countLists(principal: Principal): Promise<Total[]> {
+    const { tenant, scopes } = principal;
+    const { sql } = database;
+    const total = (counted: Total['counted'], { count, isAtLeast }: SearchCount) => ({
+      counted,
+      count,
+      more: isAtLeast,
+    });
+    const [ofSubscriptions, origins, blocks] = await Promise.all([
+      countVisible(database, principal),
+      countRows(sql, Prisma.sql`origin t where t.tenant = ${tenant}`),
+      scopes.has('assent:admin') ? countRows(sql, Prisma.sql`block t where t.tenant in (${tenant}, '*')`) : undefined,
+    ]);
+    const live = blocks && (await grants.countLive(tenant, blocks.count > 0));
+    return [
+      total('subscriptions', ofSubscriptions),
+      ...(live ? [total('grants', live)] : []),
+      total('origins', origins),
+      ...(blocks ? [total('blocks', blocks)] : []),
+    ];
+  }
+}
+
+function attentionIn(groups: readonly Group[]): Total {
+  const waiting = groups.filter(({ group }) => !settled.has(group));
+  const count = waiting.reduce((sum, { count: each }) => sum + each, 0);
+  return { counted: 'attention', count, more: waiting.some(({ more }) => more) };
 }

@@ -71,7 +71,7 @@ interface SearchPage {
   examined: number | undefined;
 }
 
-interface SearchCount {
+export interface SearchCount {
   count: number;
   /** Counting stopped there: at least `count` entries match. */
   isAtLeast: boolean;
@@ -132,6 +132,8 @@ export async function countMatches(sql: Sql, search: SearchPlan): Promise<Search
 interface FirstMatches {
   ids: string[];
   count: number;
+  /** How many of them have begun to match within the last day. */
+  recent: number;
   /** There may be more: counting stopped, or not every candidate was examined. */
   isAtLeast: boolean;
 }
@@ -147,30 +149,57 @@ export async function newestIds(sql: Sql, table: Prisma.Sql, part: Part): Promis
   return { ids: ids.slice(0, summary.each), areAll: ids.length <= summary.each };
 }
 
+/** How many rows there are in a part of an index that continues with the id. */
+export function countPart(sql: Sql, table: Prisma.Sql, part: Part): Promise<SearchCount> {
+  return countRows(sql, firstIn(table, part, allIds, { isDescending: false }, maxCounted + 1));
+}
+
+/** How many rows these are, as far as counting goes. */
+export async function countRows(sql: Sql, rows: Prisma.Sql): Promise<SearchCount> {
+  const [found] = await sql.$queryRaw<Array<{ n: number }>>`
+    select count(*)::int as n from (select from ${rows} limit ${maxCounted + 1}) t`;
+  const { n } = found ?? { n: 0 };
+  return { count: Math.min(n, maxCounted), isAtLeast: n > maxCounted };
+}
+
+/** Which rows `t` match, and since when. */
+interface FirstTest extends Pick<SearchPlan, 'table' | 'test'> {
+  /** A query of one row, as `d`: what costs too much for rows that fail the test. With the column `since`. */
+  details: Prisma.Sql;
+  /** A condition on `d`. */
+  detailsTest?: Prisma.Sql;
+}
+
 /**
  * `candidates` is a query of ids, in the order of preference. `gate` is a condition on the candidate `c` that is cheaper than
  * the test. One statement, whose cost has this limit at any size.
  */
 export async function countFirst(
   sql: Sql,
-  { table, test }: Pick<SearchPlan, 'table' | 'test'>,
+  { table, test, details, detailsTest = Prisma.sql`true` }: FirstTest,
   candidates: Prisma.Sql,
   gate = Prisma.sql`true`,
 ): Promise<FirstMatches> {
-  const [found] = await sql.$queryRaw<Array<{ examined: number; ids: string[] }>>`
+  const [found] = await sql.$queryRaw<Array<{ examined: number; ids: string[]; recent: number }>>`
     with candidate as materialized (
       select c.*, row_number() over () as place from (${candidates}) c limit ${summary.examined}
     ), known as materialized (
       select distinct on (id) * from candidate order by id, place
+    ), found as materialized (
+      select t.id::text, d.since, row_number() over () as place from (
+        select t.* from (select * from known order by place) c
+        cross join lateral (select * from ${table} where t.id = c.id and ${gate} offset 0) t
+        where ${test} offset 0) t
+      cross join lateral (${details}) d
+      where ${detailsTest} limit ${summary.counted + 1}
     )
-    select (select count(*)::int from candidate) as examined, array(
-      select t.id::text from (select * from known order by place) c
-      cross join lateral (select * from ${table} where t.id = c.id and ${gate} offset 0) t
-      where ${test} limit ${summary.counted + 1}) as ids`;
-  const { examined, ids } = found ?? { examined: 0, ids: [] };
+    select (select count(*)::int from candidate) as examined, array(select id from found) as ids,
+      (select count(*)::int from found where place <= ${summary.counted} and since >= now() - interval '1 day') as recent`;
+  const { examined, ids, recent } = found ?? { examined: 0, ids: [], recent: 0 };
   return {
     ids: ids.slice(0, summary.shown),
     count: Math.min(ids.length, summary.counted),
+    recent,
     isAtLeast: ids.length > summary.counted || examined >= summary.examined,
   };
 }

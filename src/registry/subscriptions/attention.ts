@@ -5,8 +5,8 @@ import { goneGrants, grantsOver } from '../grants/read.js';
 import { answeredHandshakes, latestFailures } from '../handshake/find-handshakes.js';
 import type { Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
-import { countFirst, newestIds, newestOf, type Part, type SearchKey, summary } from '../storage/search.js';
-import { blockedIn, hasStatus, ofGrant, ofHandshake, subscriptionsOf, visibleTo } from './read.js';
+import { allOf, countFirst, newestIds, newestOf, type Part, type SearchKey, summary } from '../storage/search.js';
+import { blockedIn, impliedBy, ofGrant, ofHandshake, subscriptionsOf, visibleTo } from './read.js';
 
 /** In this order. A new status doesn't compile until it stands here, or is one that nobody has to attend to. */
 const places: Record<Exclude<Status, 'active' | 'suspended'>, number> = {
@@ -24,6 +24,8 @@ const attended = (Object.keys(places) as Attended[]).sort((one, two) => places[o
 interface SubscriptionAttention {
   group: Attended;
   count: number;
+  /** How many of them have this status for less than a day. */
+  recent: number;
   /** There may be more. */
   isAtLeast: boolean;
   /** The ids of the first few. */
@@ -48,10 +50,9 @@ export async function findAttention(sql: Sql, principal: Principal): Promise<Sub
   const newest = await newestIds(sql, Prisma.sql`subscription t`, { key: own });
   if (newest.areAll) return ofEach(sql, newest.ids, false);
   const byStatus = attended.map(async (group) => {
-    const test = Prisma.sql`${visibleTo(principal)} and ${needsAttention(group)}`;
     const gate = group === 'blocked' || group === 'expired' ? undefined : hasNoGrant;
-    const table = Prisma.sql`subscription t`;
-    return { group, ...(await countFirst(sql, { table, test }, candidatesFor(group, tenant), gate)) };
+    const wanted = { table: Prisma.sql`subscription t`, ...needsAttention(group, principal) };
+    return { group, ...(await countFirst(sql, wanted, candidatesFor(group, tenant), gate)) };
   });
   if (isAdmin) return Promise.all(byStatus);
   // The indexes are of the tenant, in which a subscriber can have a small part.
@@ -67,12 +68,15 @@ const isMeant = (status: Status, code: StatusDetailCode): boolean =>
   status === 'expired' ? code === 'expired' : status === 'pending' ? statusDetailCodes[code].wantsAttention : true;
 
 async function ofEach(sql: Sql, ids: readonly string[], isAtLeast: boolean): Promise<SubscriptionAttention[]> {
-  const rows = await sql.$queryRaw<Array<{ id: string; status: Status; code: StatusDetailCode }>>`
-    select d.id::text, d.status, d.code from unnest(${ids}::uuid[]) with ordinality k (id, place)
+  const rows = await sql.$queryRaw<
+    Array<{ id: string; status: Status; code: StatusDetailCode; isrecent: boolean | null }>
+  >`
+    select d.id::text, d.status, d.code, d.since >= now() - interval '1 day' as isrecent from unnest(${ids}::uuid[]) with ordinality k (id, place)
     cross join lateral (select * from subscription_status d where d.id = k.id offset 0) d order by k.place`;
   return attended.map((group) => {
     const found = rows.filter(({ status, code }) => status === group && isMeant(status, code));
-    return { group, count: found.length, isAtLeast, ids: found.slice(0, summary.shown).map(({ id }) => id) };
+    const recent = found.filter(({ isrecent }) => isrecent).length;
+    return { group, count: found.length, recent, isAtLeast, ids: found.slice(0, summary.shown).map(({ id }) => id) };
   });
 }
 
@@ -80,15 +84,26 @@ async function ofEach(sql: Sql, ids: readonly string[], isAtLeast: boolean): Pro
 const hasNoGrant = Prisma.sql`not coalesce((
   select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = c.origin and g.sink = c.sink), false)`;
 
-function needsAttention(group: Attended): Prisma.Sql {
-  const isInGroup = hasStatus(group, undefined) as Prisma.Sql;
-  // What has not ended has the code `expired`, which costs the view three times as much as the status.
-  if (group === 'expired') return Prisma.sql`t.endedat is null and coalesce(t.endsat > now(), true) and ${isInGroup}`;
-  if (group !== 'pending') return isInGroup;
-  const codes = Object.entries(statusDetailCodes).flatMap(([code, row]) => (row.wantsAttention ? [code] : []));
-  return Prisma.sql`${isInGroup} and (
-    select d.code = any (${codes}) from subscription_status d where d.id = t.id offset 0)`;
+function needsAttention(group: Attended, principal: Principal) {
+  const known = impliedBy(group, undefined);
+  return {
+    test: allOf([
+      visibleTo(principal),
+      known?.test,
+      // What has not ended has the code `expired`, which costs the view three times as much as the status.
+      group === 'expired' && Prisma.sql`t.endedat is null and coalesce(t.endsat > now(), true)`,
+    ]),
+    details: Prisma.sql`
+      select d.status, d.since ${group === 'pending' ? Prisma.sql`, d.code` : Prisma.empty}
+      from subscription_status d where d.id = t.id offset 0`,
+    detailsTest: allOf([
+      Prisma.sql`d.status = ${group}`,
+      group === 'pending' && Prisma.sql`d.code = any (${attendedCodes})`,
+    ]),
+  };
 }
+
+const attendedCodes = Object.entries(statusDetailCodes).flatMap(([code, row]) => (row.wantsAttention ? [code] : []));
 
 /** Those that may have the status, by an index, the newest first. */
 function candidatesFor(group: Attended, tenant: string): Prisma.Sql {

@@ -26,6 +26,7 @@ import { isUuid } from '../../base/files/ids.js';
 import {
   allOf,
   countMatches,
+  countPart,
   createdWithin,
   findPage,
   firstOf,
@@ -181,27 +182,49 @@ export function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql
  * looks up the handshakes as well. `offset 0` keeps the planner to one look-up for each row.
  */
 export function hasStatus(status: Status | undefined, code: StatusDetailCode | undefined): Prisma.Sql | undefined {
-  if (status === undefined && code === undefined) return undefined;
-  const implied = status ?? (code === undefined ? undefined : statusDetailCodes[code].status);
-  const isOther = code !== undefined && ![undefined, implied].includes(statusDetailCodes[code].status);
-  if (implied === 'blocked' || isOther) {
-    return Prisma.sql`(t.endedat is null and coalesce(t.endsat > now(), true)
-      and (${isBlockedPair(Prisma.sql`t`)} or ${isBlockedSubscriber(Prisma.sql`t`)})
-      and ${!isOther && [undefined, 'blocked'].includes(code)})`;
-  }
-  const hasGrant = Prisma.sql`coalesce((
-    select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = t.origin and g.sink = t.sink), false)`;
+  const known = impliedBy(status, code);
+  if (known?.isExact !== false) return known?.test;
   return allOf([
-    implied === 'suspended'
-      ? Prisma.sql`t.suspendedat is not null`
-      : implied === 'expired'
-        ? Prisma.sql`(t.endedat is not null or t.endsat <= now() or (t.suspendedat is null and not ${hasGrant}))`
-        : Prisma.sql`t.suspendedat is null and ${implied === 'active'} = ${hasGrant}`,
+    known.test,
     Prisma.sql`(select ${allOf([
       given(status, (value) => Prisma.sql`d.status = ${value}`),
       given(code, (value) => Prisma.sql`d.code = ${value}`),
     ])} from subscription_status d where d.id = t.id offset 0)`,
   ]);
+}
+
+/** What a status or code implies for the subscription `t` and its grant. If that is not exact, the view decides. */
+export function impliedBy(
+  status: Status | undefined,
+  code: StatusDetailCode | undefined,
+): { test: Prisma.Sql; isExact: boolean } | undefined {
+  if (status === undefined && code === undefined) return undefined;
+  const implied = status ?? (code === undefined ? undefined : statusDetailCodes[code].status);
+  const isOther = code !== undefined && ![undefined, implied].includes(statusDetailCodes[code].status);
+  if (implied === 'blocked' || isOther) {
+    const test = Prisma.sql`(t.endedat is null and coalesce(t.endsat > now(), true)
+      and (${isBlockedPair(Prisma.sql`t`)} or ${isBlockedSubscriber(Prisma.sql`t`)})
+      and ${!isOther && [undefined, 'blocked'].includes(code)})`;
+    return { test, isExact: true };
+  }
+  const hasGrant = Prisma.sql`coalesce((
+    select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = t.origin and g.sink = t.sink), false)`;
+  const test =
+    implied === 'suspended'
+      ? Prisma.sql`t.suspendedat is not null`
+      : implied === 'expired'
+        ? Prisma.sql`(t.endedat is not null or t.endsat <= now() or (t.suspendedat is null and not ${hasGrant}))`
+        : Prisma.sql`t.suspendedat is null and ${implied === 'active'} = ${hasGrant}`;
+  return { test, isExact: false };
+}
+
+/** How many subscriptions the principal may see. */
+export function countVisible({ sql }: Pick<Database, 'sql'>, { tenant, subscriber, scopes }: Principal) {
+  const key: SearchKey = [
+    [Prisma.sql`t.tenant`, tenant],
+    ...(scopes.has('assent:admin') ? [] : [[Prisma.sql`t.subscriber`, subscriber] as const]),
+  ];
+  return countPart(sql, Prisma.sql`subscription t`, { key });
 }
 
 /**

@@ -14,13 +14,23 @@ afterAll(() => registry.stop());
 interface Group {
   group: string;
   count: number;
+  recent?: number;
   more: boolean;
   firstsubscriptions?: Array<{ id: string; sink: string; status: string; statusdetails: { code: string } }>;
   firstgrants?: Array<{ sink: string }>;
 }
 
-const overview = async (client: Client) => (await client.get('/v1/overview').expect(200)).body as { groups: Group[] };
-const summaryOf = ({ groups }: { groups: Group[] }) => groups.map(({ group, count, more }) => [group, count, more]);
+interface Total {
+  counted: string;
+  count: number;
+  more: boolean;
+}
+
+const overview = async (client: Client) =>
+  (await client.get('/v1/overview').expect(200)).body as { groups: Group[]; totals: Total[] };
+const summaryOf = ({ groups }: { groups: Group[] }) =>
+  groups.map(({ group, count, recent, more }) => [group, count, recent, more]);
+const totalsOf = ({ totals }: { totals: Total[] }) => totals.map(({ counted, count, more }) => [counted, count, more]);
 
 const cases = [
   'active',
@@ -39,7 +49,7 @@ const cases = [
 
 /**
  * `each` subscriptions of a subscriber for each case, each with a pair of its own. What was granted has had a handshake
- * that failed before, except `plain`.
+ * that failed before, except `plain`. The first of each case is so since today, the others since earlier.
  */
 async function fill(tenant: string, subscriber: string, each: number, only = cases): Promise<void> {
   const origin = `${tenant}.example.com`;
@@ -61,15 +71,17 @@ async function fill(tenant: string, subscriber: string, each: number, only = cas
   );
   const isNew = `s.tenant = '${tenant}' and s.subscriber = '${subscriber}' and not exists (select from handshake h where h.subscription = s.id)`;
   const kind = `split_part(s.sink, '/', 4)`;
+  const ago = (today: string, earlier: string) =>
+    `now() - case split_part(s.sink, '/', 5) when '1' then interval '${today}' else interval '${earlier}' end`;
   const granted = `('plain', 'active', 'gone', 'revoked', 'expired', 'held', 'final')`;
   await registry.sql(
     `insert into "grant" (origin, sink, id, tenant, state, endcode, endedat, basis, allowedrate, recordedby, grantedat, expiresat, renewat, helduntil)
      select s.origin, s.sink, gen_random_uuid(), s.tenant,
        case ${kind} when 'gone' then 'ended' when 'revoked' then 'revoked' else 'live' end,
        case ${kind} when 'gone' then 'target_gone' when 'revoked' then 'revoked' end,
-       case when ${kind} in ('gone', 'revoked') then now() end,
-       case ${kind} when 'final' then 'agreement' else 'response' end, '100', 'test', now() - interval '2 days',
-       case ${kind} when 'expired' then now() - interval '1 minute' else now() + interval '5 days' end,
+       case when ${kind} in ('gone', 'revoked') then ${ago('30 minutes', '25 hours')} end,
+       case ${kind} when 'final' then 'agreement' else 'response' end, '100', 'test', ${ago('1 hour', '2 days')},
+       case ${kind} when 'expired' then ${ago('1 minute', '25 hours')} else now() + interval '5 days' end,
        case when ${kind} in ('plain', 'active', 'held') then now() + interval '4 days' end,
        case ${kind} when 'held' then now() + interval '1 hour' end
      from subscription s where ${isNew} and ${kind} in ${granted}`,
@@ -86,25 +98,25 @@ async function fill(tenant: string, subscriber: string, each: number, only = cas
            when 'unreachable' then 'unreachable' when 'retired' then 'retired' else 'granted' end as state,
          case ${kind} when 'unasked' then null when 'waiting' then 'no_consent_headers' when 'refused' then 'origin_mismatch'
            when 'unreachable' then 'connection_refused' when 'retired' then 'gone' else 'granted' end as verdict,
-         now() - interval '1 day' as at
+         ${ago('1 hour', '2 days')} as at
        union all
-       select 'registration', 'refused', 'no_consent_headers', now() - interval '2 days' where ${kind} in ${granted} and ${kind} <> 'plain'
+       select 'registration', 'refused', 'no_consent_headers', now() - interval '3 days' where ${kind} in ${granted} and ${kind} <> 'plain'
      ) h where ${isNew}`,
   );
 }
 
 const expected = (each: number) => [
-  ['refused', 2 * each, false],
-  ['unreachable', each, false],
-  ['retired', 2 * each, false],
-  ['expired', each, false],
-  ['blocked', 1, false],
-  ['pending', each, false],
-  ['ending', each, false],
-  ['held', each, false],
+  ['refused', 2 * each, 2, false],
+  ['unreachable', each, 1, false],
+  ['retired', 2 * each, 2, false],
+  ['expired', each, 1, false],
+  ['blocked', 1, 1, false],
+  ['pending', each, 1, false],
+  ['ending', each, 1, false],
+  ['held', each, undefined, false],
 ];
 
-test('has the counts that the lists have, in a small tenant and in a large one', async () => {
+test('has the counts that the lists have, and those of today, in a small tenant and in a large one', async () => {
   const admin = await registry.as('assent:admin', { tenant: 'town' });
   await fill('town', 'one', 2);
   await registry.sql(`insert into subscription (id, tenant, subscriber, origin, sink, protocol)
@@ -134,23 +146,48 @@ test('has the counts that the lists have, in a small tenant and in a large one',
   expect((ending.body as unknown[]).length).toBe(2);
   const blocked = large.groups.find(({ group }) => group === 'blocked');
   expect(blocked?.firstsubscriptions?.[0]?.sink).toBe('https://blocked.example.org/');
+  expect(totalsOf(large)).toEqual([
+    ['attention', 16, false],
+    ...(await Promise.all(
+      ['subscriptions', 'grants?state=live'].map(async (list) => {
+        const { headers } = await admin.get(`/v1/${list}`).query({ count: true, limit: 1 }).expect(200);
+        return [list.split('?')[0], Number(headers['x-total-count']), false];
+      }),
+    )),
+    ['origins', 1, false],
+    ['blocks', 1, false],
+  ]);
 });
 
 test('a consumer sees its own and no grants; another tenant and a sender see nothing of it', async () => {
   const of = (subscriber: string) => registry.as('assent:subscribe', { tenant: 'town', subscriber });
-  expect(summaryOf(await overview(await of('one')))).toEqual(expected(2).slice(0, 6));
+  const own = await overview(await of('one'));
+  expect(summaryOf(own)).toEqual(expected(2).slice(0, 6));
+  expect(totalsOf(own)).toEqual([
+    ['attention', 14, false],
+    ['subscriptions', 25, false],
+    ['origins', 1, false],
+  ]);
   // More than are looked at one by one: nothing of other subscribers is counted.
   const many = await overview(await of('two'));
   expect(summaryOf(many)).toEqual([]);
-  expect(summaryOf(await overview(await registry.as('assent:admin', { tenant: 'elsewhere' })))).toEqual([]);
+  const other = await overview(await registry.as('assent:admin', { tenant: 'elsewhere' }));
+  expect(summaryOf(other)).toEqual([]);
+  expect(totalsOf(other).map(([, count]) => count)).toEqual([0, 0, 0, 0, 0]);
   await (await registry.as('assent:deliver', { tenant: 'town' })).get('/v1/overview').expect(403);
 });
 
 test('says that there may be more, instead of a number that it did not count', async () => {
   const admin = await registry.as('assent:admin', { tenant: 'flood' });
   await fill('flood', 'one', 600, ['refused', 'plain']);
-  const { groups } = await overview(admin);
-  expect(groups.map(({ group, count, more }) => [group, count, more])).toEqual([['refused', 500, true]]);
+  await fill('flood', 'two', 10_000, ['plain']);
+  const { groups, totals } = await overview(admin);
+  expect(totalsOf({ totals }).slice(0, 3)).toEqual([
+    ['attention', 500, true],
+    ['subscriptions', 10_000, true],
+    ['grants', 10_000, true],
+  ]);
+  expect(summaryOf({ groups })).toEqual([['refused', 500, expect.any(Number), true]]);
   expect(groups[0]?.firstsubscriptions).toHaveLength(3);
 
   // Among the newest 1,000 that failed is none that still matters.
@@ -160,7 +197,7 @@ test('says that there may be more, instead of a number that it did not count', a
   await registry.sql(
     `update handshake set id = ('00000000' || substr(id::text, 9))::uuid where tenant = 'past' and verdict = 'origin_mismatch'`,
   );
-  expect(summaryOf(await overview(past))).toEqual([['refused', 0, true]]);
+  expect(summaryOf(await overview(past))).toEqual([['refused', 0, 0, true]]);
 });
 
 test('what failed before a later handshake ended is no candidate any more', async () => {
