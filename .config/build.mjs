@@ -64,7 +64,7 @@ async function removeWithoutSource(sources) {
   await Promise.all(built.filter(isOld).map((path) => rm(path)));
 }
 
-/** The script and the style of the console, as files that pages load. */
+/** The script of the console, in files that its page loads. */
 async function bundleConsole() {
   const { outputFiles } = await build({
     entryPoints: { console: join(consoleSource, 'main.tsx') },
@@ -81,9 +81,19 @@ async function bundleConsole() {
     legalComments: 'none',
     logLevel: 'silent',
   });
-  const style = await readFile(join(consoleSource, 'console.css'));
-  const { code } = await transformStyle(style.toString(), { loader: 'css', minify: true });
-  return new Map([...outputFiles.map(({ path, text }) => [basename(path), text]), ['console.css', code]]);
+  return outputFiles.map(({ path, text }) => [basename(path), text]);
+}
+
+/** `base.css` is for all pages. */
+async function minifyStyles() {
+  const assets = join('src', 'registry', 'pages', 'assets');
+  const styles = [join(assets, 'base.css'), join(assets, 'pages.css'), join(consoleSource, 'console.css')];
+  return Promise.all(
+    styles.map(async (path) => {
+      const { code } = await transformStyle(await readFile(path, 'utf8'), { loader: 'css', minify: true });
+      return [basename(path), code];
+    }),
+  );
 }
 
 try {
@@ -93,6 +103,12 @@ try {
       command: ['node_modules/prisma/build/index.js', 'generate', '--no-hints'],
       inputs: async () => ['prisma/schema.prisma', '.config/prisma.ts'],
       outputs: () => filesIn('src/registry/storage/generated'),
+    }),
+    generate({
+      name: 'font',
+      command: ['.config/font.mjs'],
+      inputs: async () => ['.config/font.mjs'],
+      outputs: async () => ['dist/.inter.woff2'],
     }),
     generate({
       name: 'contract',
@@ -105,7 +121,9 @@ try {
   await Promise.all(sources.map(buildModule));
   await removeWithoutSource(sources);
   await chmod('dist/tools/cli/assent.js', 0o755);
-  await buildPages((await import('../dist/registry/pages/reference.js')).renderReference, await bundleConsole());
+  const { renderReference } = await import('../dist/registry/pages/reference.js');
+  const font = await readFile('dist/.inter.woff2');
+  await buildPages(renderReference, [...(await bundleConsole()), ...(await minifyStyles()), ['inter.woff2', font]]);
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

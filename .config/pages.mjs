@@ -204,11 +204,10 @@ export async function buildPages(renderReference, bundles) {
     title,
     sections.map(({ id, name, text }) => [id, name, text]),
   ]);
-  const assets = (await namesIn('src/registry/pages/assets')).map(async (name) => [
-    `${target}/assets/${name}`,
-    await readFile(`src/registry/pages/assets/${name}`),
-  ]);
-  for (const [name, text] of bundles) assets.push([`${target}/assets/${name}`, text]);
+  const assets = (await namesIn('src/registry/pages/assets'))
+    .filter((name) => !name.endsWith('.css'))
+    .map(async (name) => [`${target}/assets/${name}`, await readFile(`src/registry/pages/assets/${name}`)]);
+  for (const [name, content] of bundles) assets.push([`${target}/assets/${name}`, content]);
   const contract = JSON.parse(await readFile('openapi/openapi.json', 'utf8'));
   const served = guides.map(({ sections, ...guide }) => ({
     ...guide,

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { type Language, languages, type Text } from '../../base/texts/text.js';
 
 export type { Text };
@@ -7,6 +7,13 @@ const stored = 'assent.language';
 
 /** The language of the console: what the user chose, or the first of the browser's that there is. */
 export const language = signal<Language>(initial());
+
+/** How dates and numbers are written: as the browser has it for this language, and else as in Europe. */
+export const locale = computed(
+  () =>
+    navigator.languages.find((tag) => tag.startsWith(`${language.value}-`)) ??
+    { en: 'en-GB', nl: 'nl-NL' }[language.value],
+);
 
 function initial(): Language {
   const wanted = [localStorage.getItem(stored), ...navigator.languages.map((tag) => tag.slice(0, 2))];
@@ -24,7 +31,9 @@ export function t(text: Text): string {
   return text[language.value];
 }
 
-export const formatNumber = (value: number) => value.toLocaleString(language.value);
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const formatNumber = (value: number) => value.toLocaleString(locale.value);
 
 /** A time of the API as the value of an input of the type `datetime-local`, in the time zone of the browser. */
 export function toLocalTime(time: string | undefined): string {

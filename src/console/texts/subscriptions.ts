@@ -2,22 +2,22 @@ import type { Text } from '../app/text.js';
 
 export const subscriptionsTexts = {
   title: { en: 'Subscriptions', nl: 'Abonnementen' },
-  register: { en: 'Register a subscription', nl: 'Een abonnement aanvragen' },
-  filters: { en: 'Search subscriptions', nl: 'Abonnementen zoeken' },
+  register: { en: 'Register', nl: 'Aanvragen' },
+  searchLabel: { en: 'Search sinks', nl: 'Zoek sinks' },
   sink: { en: 'Sink', nl: 'Sink' },
   host: { en: 'Host of the sink', nl: 'Host van de sink' },
-  sinkcontains: { en: 'Part of the sink', nl: 'Deel van de sink' },
   status: { en: 'Status', nl: 'Status' },
   origin: { en: 'Origin', nl: 'Herkomst' },
   subscriber: { en: 'Subscriber', nl: 'Abonnee' },
   code: { en: 'Code', nl: 'Code' },
-  why: { en: 'Why', nl: 'Waarom' },
-  created: { en: 'Created', nl: 'Aangemaakt' },
-  clear: { en: 'Clear', nl: 'Wissen' },
-  resume: { en: 'Load more', nl: 'Meer laden' },
-  none: {
-    en: 'No subscription matches. Change the search, or clear it.',
-    nl: 'Geen abonnement voldoet. Pas de zoekopdracht aan of wis hem.',
+  why: { en: 'Reason', nl: 'Reden' },
+  rate: { en: 'Rate/min', nl: 'Per min.' },
+  created: { en: 'Registered', nl: 'Aangevraagd' },
+  clear: { en: 'Clear the search', nl: 'Zoekopdracht wissen' },
+  none: { en: 'No subscriptions yet', nl: 'Nog geen abonnementen' },
+  noneHint: {
+    en: 'A subscription says which events a webhook gets. Assent asks the webhook for consent first.',
+    nl: 'Een abonnement zegt welke gebeurtenissen een webhook krijgt. Assent vraagt de webhook eerst om toestemming.',
   },
   count: (shown: string, loaded: string, total: string): Text =>
     shown === loaded
@@ -26,16 +26,28 @@ export const subscriptionsTexts = {
           en: `${shown} shown of ${loaded} loaded, ${total} in all.`,
           nl: `${shown} getoond van ${loaded} geladen, ${total} in totaal.`,
         },
-  tooMany: {
-    en: 'The page loads at most 10,000. Search for fewer.',
-    nl: 'De pagina laadt er hoogstens 10.000. Zoek gerichter.',
-  },
+  doneFor: (count: string): Text => ({
+    en: `Done for ${count} subscriptions.`,
+    nl: `Gedaan voor ${count} abonnementen.`,
+  }),
+  suspendChosen: (count: string): Text => ({
+    en: `Suspend ${count} subscriptions`,
+    nl: `${count} abonnementen onderbreken`,
+  }),
 } satisfies Record<string, Text | ((...texts: string[]) => Text)>;
 
 /** The page of one subscription. */
 export const subscriptionPageTexts = {
   title: { en: 'Subscription', nl: 'Abonnement' },
-  back: { en: 'All subscriptions', nl: 'Alle abonnementen' },
+  tabs: {
+    overview: { en: 'Overview', nl: 'Overzicht' },
+    handshakes: { en: 'Handshakes', nl: 'Handshakes' },
+    deliveries: { en: 'Deliveries', nl: 'Bezorgingen' },
+    changes: { en: 'Changes', nl: 'Wijzigingen' },
+    settings: { en: 'Settings', nl: 'Instellingen' },
+  },
+  help: { en: 'What this verdict means', nl: 'Wat dit oordeel betekent' },
+  approve: { en: 'Approve by agreement', nl: 'Goedkeuren met een overeenkomst' },
   status: { en: 'Status', nl: 'Status' },
   toDo: {
     headers: {
@@ -92,8 +104,8 @@ export const subscriptionPageTexts = {
   },
 
   actions: { en: 'Actions', nl: 'Acties' },
-  ask: { en: 'Ask the webhook again', nl: 'Opnieuw om toestemming vragen' },
-  asking: { en: 'Asking the webhook…', nl: 'Toestemming wordt gevraagd…' },
+  ask: { en: 'Ask again', nl: 'Opnieuw vragen' },
+  asking: { en: 'Asking…', nl: 'Bezig met vragen…' },
   asked: { en: 'The webhook was asked again.', nl: 'De webhook is opnieuw om toestemming gevraagd.' },
   edit: { en: 'Edit', nl: 'Wijzigen' },
   suspend: { en: 'Suspend', nl: 'Onderbreken' },
@@ -166,25 +178,21 @@ export const subscriptionPageTexts = {
 /** The conversations with the webhook. */
 export const handshakePageTexts = {
   title: { en: 'Handshakes', nl: 'Handshakes' },
-  hint: {
-    en: 'What Assent asked the webhook, and what came back. The newest comes first.',
-    nl: 'Wat Assent de webhook vroeg en wat er terugkwam. De nieuwste staat bovenaan.',
-  },
+  happened: { en: 'What happened', nl: 'Wat er gebeurde' },
+  registered: { en: 'Registered', nl: 'Aangevraagd' },
+  by: { en: 'by', nl: 'door' },
+  noAnswer: { en: 'Tried again later', nl: 'Later opnieuw geprobeerd' },
   none: {
     en: 'Assent has not asked this webhook yet.',
     nl: 'Assent heeft deze webhook nog niet om toestemming gevraagd.',
   },
   older: { en: 'Show older handshakes', nl: 'Oudere handshakes tonen' },
-  attempt: (number: string): Text => ({ en: `Attempt ${number}`, nl: `Poging ${number}` }),
+  attempt: (number: string): Text => ({ en: `attempt ${number}`, nl: `poging ${number}` }),
   sent: { en: 'Request', nl: 'Verzoek' },
   received: { en: 'Response', nl: 'Antwoord' },
   nothingReceived: { en: 'There was no response.', nl: 'Er kwam geen antwoord.' },
   noWebhookHeader: { en: 'No WebHook header came back.', nl: 'Er kwam geen WebHook-header terug.' },
   inFlight: { en: 'Waiting for the response…', nl: 'Wachten op het antwoord…' },
-  onlyAdmins: {
-    en: 'Admins also see the status code, the address and the timing.',
-    nl: 'Beheerders zien ook de statuscode, het adres en de duur.',
-  },
   address: { en: 'Address', nl: 'Adres' },
   evidence: { en: 'Evidence', nl: 'Aanwijzing' },
   timing: { en: 'Timing', nl: 'Duur' },

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { t } from '../app/text.js';
+import { commonTexts } from '../texts/common.js';
 
 export interface TableColumn<Row> {
   key: string;
@@ -7,39 +9,60 @@ export interface TableColumn<Row> {
   cell: (row: Row) => ComponentChildren;
   /** Shown to the right, as numbers are. */
   isNumber?: boolean;
+  /** Of the stylesheet, such as `18%`. The others share what is left. */
+  width?: string;
+  /** Left out below this width of the window: the page of the row has it, too. */
+  from?: 'tablet' | 'desktop';
+  /** The values of `sort` that this column stands for; the first one at the first click. */
+  sorts?: readonly string[];
+}
+
+interface Selection {
+  has: (key: string) => boolean;
+  toggle: (keys: readonly string[], isOn: boolean) => void;
 }
 
 /** The height of a row in pixels; the stylesheet has it as `--row`. */
-const rowHeight = 44;
+const rowHeight = 40;
 const rowsAround = 12;
 /** From here on only the rows near the window are drawn. */
 const maxDrawn = 300;
 
 /**
- * A table with a caption for screen readers. With many rows only those near the window are drawn, all of one height; the
- * table says how many there are (`aria-rowcount`).
+ * A table with a line for each row, and a caption for screen readers. A click on a row opens its first link. With many rows
+ * only those near the window are drawn; the table says how many there are (`aria-rowcount`).
  */
 export function Table<Row>({
   caption,
   columns,
   rows,
   keyOf,
+  sort,
+  onSort,
+  onEnd,
+  selection,
 }: {
   caption: string;
   columns: ReadonlyArray<TableColumn<Row>>;
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** The present order, and how another one is chosen. */
+  sort?: string | undefined;
+  onSort?: (sort: string) => void;
+  /** Called when the user comes near the last row. */
+  onEnd?: (() => void) | undefined;
+  selection?: Selection | undefined;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const isLong = rows.length > maxDrawn;
   const [window, setWindow] = useState({ from: 0, to: 60 });
   useEffect(() => {
-    if (!isLong) return undefined;
     const measure = () => {
       const above = -(body.current?.getBoundingClientRect().top ?? 0);
       const from = Math.max(0, Math.floor(above / rowHeight) - rowsAround);
       const to = Math.ceil((above + innerHeight) / rowHeight) + rowsAround;
-      setWindow((before) => (before.from === from && before.to === to ? before : { from, to }));
+      if (isLong) setWindow((before) => (before.from === from && before.to === to ? before : { from, to }));
+      if (to >= rows.length) onEnd?.();
     };
     measure();
     addEventListener('scroll', measure, { passive: true });
@@ -48,42 +71,145 @@ export function Table<Row>({
       removeEventListener('scroll', measure);
       removeEventListener('resize', measure);
     };
-  }, [isLong]);
+  }, [isLong, rows.length, onEnd]);
   const from = isLong ? Math.min(window.from, Math.max(0, rows.length - 1)) : 0;
   const to = isLong ? Math.min(window.to, rows.length) : rows.length;
+  const width = columns.length + (selection === undefined ? 0 : 1);
   const space = (count: number) =>
     count > 0 && (
       <tr aria-hidden="true" class="space">
-        <td colSpan={columns.length} height={count * rowHeight} />
+        <td colSpan={width} height={count * rowHeight} />
       </tr>
     );
+  const keys = rows.map(keyOf);
+  const areAll = selection !== undefined && keys.length > 0 && keys.every(selection.has);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table class={isLong ? 'long' : ''} aria-rowcount={isLong ? rows.length + 1 : undefined}>
-        <caption class="unseen">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(({ key, title, isNumber }) => (
-              <th key={key} scope="col" class={isNumber ? 'number' : ''}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody ref={body}>
-          {space(from)}
-          {rows.slice(from, to).map((row, place) => (
-            <tr key={keyOf(row)} aria-rowindex={isLong ? from + place + 2 : undefined}>
-              {columns.map(({ key, title, cell, isNumber }) => (
-                <td key={key} data-title={title} class={isNumber ? 'number' : ''}>
-                  {cell(row)}
+    <table class="list" aria-rowcount={isLong ? rows.length + 1 : undefined}>
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          {selection !== undefined && (
+            <th scope="col" class="choice">
+              <input
+                type="checkbox"
+                aria-label={t(commonTexts.chooseAll)}
+                checked={areAll}
+                onChange={() => selection.toggle(keys, !areAll)}
+              />
+            </th>
+          )}
+          {columns.map((column) => (
+            <Heading key={column.key} column={column} sort={sort} onSort={onSort} />
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {space(from)}
+        {rows.slice(from, to).map((row, place) => {
+          const key = keyOf(row);
+          return (
+            <tr key={key} aria-rowindex={isLong ? from + place + 2 : undefined} onClick={openRow}>
+              {selection !== undefined && (
+                <td class="choice">
+                  <input
+                    type="checkbox"
+                    aria-label={t(commonTexts.choose(key))}
+                    checked={selection.has(key)}
+                    onChange={() => selection.toggle([key], !selection.has(key))}
+                  />
+                </td>
+              )}
+              {columns.map((column) => (
+                <td key={column.key} class={classOf(column)}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>
-          ))}
-          {space(rows.length - to)}
-        </tbody>
-      </table>
+          );
+        })}
+        {space(rows.length - to)}
+      </tbody>
+    </table>
+  );
+}
+
+const classOf = ({ isNumber, from }: { isNumber?: boolean; from?: string }) =>
+  [isNumber ? 'number' : '', from === undefined ? '' : `from-${from}`].join(' ').trim();
+
+function Heading<Row>({
+  column,
+  sort,
+  onSort,
+}: {
+  column: TableColumn<Row>;
+  sort: string | undefined;
+  onSort: ((sort: string) => void) | undefined;
+}) {
+  const { title, width, sorts = [] } = column;
+  const place = sort === undefined ? -1 : sorts.indexOf(sort);
+  const next = sorts[(place + 1) % sorts.length];
+  const isDown = sort?.startsWith('-');
+  return (
+    <th
+      scope="col"
+      class={classOf(column)}
+      style={width === undefined ? undefined : { width }}
+      aria-sort={place === -1 ? undefined : isDown ? 'descending' : 'ascending'}
+    >
+      {next === undefined || onSort === undefined ? (
+        title
+      ) : (
+        <button type="button" class="quiet" onClick={() => onSort(next)}>
+          {title}
+          <span aria-hidden="true">{place === -1 ? '↕' : isDown ? '↓' : '↑'}</span>
+        </button>
+      )}
+    </th>
+  );
+}
+
+/** Unless the click was on a control of the row, or ended a selection of text. */
+function openRow({ currentTarget, target }: MouseEvent): void {
+  const isControl = (target as Element).closest('a, button, input, label, summary') !== null;
+  if (isControl || getSelection()?.isCollapsed === false) return;
+  (currentTarget as Element).querySelector<HTMLAnchorElement>('a[href]')?.click();
+}
+
+/** The place of rows that are still to come. */
+export function Skeleton({ rows = 8 }: { rows?: number }) {
+  return (
+    <div class="skeleton" role="status" aria-label={t(commonTexts.loading)}>
+      {Array.from({ length: rows }, (_, place) => (
+        <span key={place} />
+      ))}
     </div>
   );
+}
+
+/** What a list says when it has no rows: what it is for, and the next step. */
+export function Empty({ title, text, children }: { title: string; text?: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {text !== undefined && <p class="soft">{text}</p>}
+      {children}
+    </div>
+  );
+}
+
+/** The rows that the user chose, by their keys. */
+export function useSelection(): Selection & { clear: () => void } {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  return {
+    has: (key) => chosen.has(key),
+    clear: () => setChosen(new Set()),
+    toggle: (keys, isOn) =>
+      setChosen((before) => {
+        const after = new Set(before);
+        for (const key of keys)
+          if (isOn) after.add(key);
+          else after.delete(key);
+        return after;
+      }),
+  };
 }

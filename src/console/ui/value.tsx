@@ -1,8 +1,11 @@
 import { computed, signal } from '@preact/signals';
-import { language, t, announce, formatNumber } from '../app/text.js';
+import { Archive, Ban, Check, CircleX, Clock, Copy, Hourglass, type IconNode, Pause, Unplug, X } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { announce, formatNumber, locale, t } from '../app/text.js';
 import type { Schemas } from '../app/api.js';
 import { commonTexts } from '../texts/common.js';
 import { grantsTexts } from '../texts/grants.js';
+import { Icon } from './icon.js';
 
 const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 15_000);
@@ -15,23 +18,30 @@ const units: Array<[Intl.RelativeTimeFormatUnit, number]> = [
 
 /** Made once for each language: making one takes longer than drawing a row. */
 const formats = computed(() => ({
-  relative: new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' }),
-  exact: new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'medium' }),
+  relative: new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' }),
+  short: new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto', style: 'short' }),
+  exact: new Intl.DateTimeFormat(locale.value, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  }),
 }));
 
-function relative(ms: number): string {
-  const [unit, size] = units.find(([, each]) => Math.abs(ms) >= each) ?? ['second', 1_000];
-  return formats.value.relative.format(Math.trunc(ms / size), unit);
-}
-
-/** A time as people say it, with the exact one as its title. */
-export function Time({ at, isExact = false }: { at: string | undefined; isExact?: boolean }) {
+/** A time as people say it, with the exact one as its title, or the other way round. */
+export function Time({ at, look = 'relative' }: { at: string | undefined; look?: 'relative' | 'short' | 'exact' }) {
   if (at === undefined) return null;
   const time = Date.parse(at);
   const exact = formats.value.exact.format(time);
+  if (look === 'exact') return <time dateTime={at}>{exact}</time>;
+  const ms = time - Math.max(now.value, Date.now());
+  const [unit, size] = units.find(([, each]) => Math.abs(ms) >= each) ?? ['second', 1_000];
   return (
     <time dateTime={at} title={exact}>
-      {isExact ? exact : relative(time - Math.max(now.value, Date.now()))}
+      {formats.value[look].format(Math.trunc(ms / size), unit)}
     </time>
   );
 }
@@ -47,18 +57,54 @@ export function Who({ client, person }: { client: string; person: Schemas['Perso
 }
 
 type Status = Schemas['SubscriptionStatus'] | Schemas['Grant']['state'];
+export type Look = 'good' | 'open' | 'bad' | 'stop' | 'off';
 
-const looks: Partial<Record<Status, string>> = {
-  active: 'good',
-  live: 'good',
-  pending: 'open',
-  suspended: 'off',
-  ended: 'off',
+const looks: Record<Status, readonly [Look, IconNode]> = {
+  active: ['good', Check],
+  live: ['good', Check],
+  pending: ['open', Clock],
+  refused: ['bad', X],
+  unreachable: ['bad', Unplug],
+  blocked: ['stop', CircleX],
+  revoked: ['stop', Ban],
+  suspended: ['off', Pause],
+  expired: ['off', Hourglass],
+  ended: ['off', Hourglass],
+  retired: ['off', Archive],
 };
+export const lookOf = (status: Status): Look => looks[status][0];
 
 /** The word, with a colour and a mark: nobody has to tell colours apart. */
 export function StatusBadge({ status }: { status: Status }) {
-  return <span class={`badge ${looks[status] ?? 'bad'}`}>{t(commonTexts.statuses[status])}</span>;
+  const [look, icon] = looks[status];
+  return (
+    <Badge look={look} icon={icon}>
+      {t(commonTexts.statuses[status])}
+    </Badge>
+  );
+}
+
+export function Badge({ look, icon, children }: { look: Look; icon: IconNode; children: ComponentChildren }) {
+  return (
+    <span class={`badge ${look}`}>
+      <Icon of={icon} size={13} />
+      {children}
+    </span>
+  );
+}
+
+/** The address of a webhook: its path is what tells it from its neighbours. */
+export function Sink({ sink }: { sink: string }) {
+  const host = URL.canParse(sink) ? new URL(sink).host : '';
+  const from = host === '' ? -1 : sink.indexOf(host) + host.length;
+  if (from < host.length) return <bdi>{sink}</bdi>;
+  return (
+    <bdi class="sink" title={sink}>
+      <span class="unseen">{sink.slice(0, from - host.length)}</span>
+      <span class="soft">{host}</span>
+      <b>{sink.slice(from)}</b>
+    </bdi>
+  );
 }
 
 /** Text to take along, in a box that scrolls, with a button that copies it. */
@@ -73,8 +119,14 @@ export function Copyable({ text, label }: { text: string; label: string }) {
         <code>{text}</code>
       </pre>
       {window.isSecureContext && (
-        <button type="button" onClick={() => void copy()}>
-          {t(commonTexts.copy)}
+        <button
+          type="button"
+          class="quiet"
+          aria-label={t(commonTexts.copy)}
+          title={t(commonTexts.copy)}
+          onClick={() => void copy()}
+        >
+          <Icon of={Copy} />
         </button>
       )}
     </div>
@@ -86,3 +138,7 @@ export function rateText(rate: Schemas['Rate'] | undefined): string {
   if (rate === undefined) return '';
   return rate === '*' ? t(grantsTexts.noLimit) : formatNumber(rate);
 }
+
+/** For a column that says that it is a rate. */
+export const shortRate = (rate: Schemas['Rate']) =>
+  rate === '*' ? <span title={t(grantsTexts.noLimit)}>∞</span> : formatNumber(rate);

@@ -4,7 +4,7 @@ import { escapeHtml } from '../http/html-page.js';
 
 /** All comes from this registry; nothing in the page itself is run, and no other page may frame it. */
 export const framePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 interface Page {
@@ -45,6 +45,7 @@ export function frame(page: Page): Buffer {
 <meta name="viewport" content="width=device-width">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="${root}assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${root}assets/base.css">
 <link rel="stylesheet" href="${root}assets/pages.css">
 ${script === undefined ? '' : `<script type="module" src="${root}assets/${script}"></script>\n`}<a class="skip" href="#content">${textIn(skip, language)}</a>
 <header class="banner"><nav aria-label="Assent">

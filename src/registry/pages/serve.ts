@@ -6,7 +6,6 @@ import { version } from '../../base/version.js';
 import type { Context } from '../context.js';
 import { answerMethods } from '../http/app.js';
 import { httpUrlOf } from '../http/server.js';
-import { theme } from '../http/html-page.js';
 import { languageOf } from '../../base/formats/language.js';
 import { landingTexts } from '../../base/texts/landing.js';
 import { languages, textIn } from '../../base/texts/text.js';
@@ -71,8 +70,7 @@ export function servePages(app: Express, setHeaders: RequestHandler, context: Pa
   for (const { parentPath, name: file } of files) {
     const name = relative(fileURLToPath(assets), join(parentPath, file)).replaceAll('\\', '/');
     const bytes = readFileSync(new URL(name, assets));
-    const sent = name.endsWith('.css') ? Buffer.concat([Buffer.from(theme), bytes]) : bytes;
-    serve(`/assets/${name}`, (_request, response) => response.type(extname(name)).send(sent));
+    serve(`/assets/${name}`, (_request, response) => response.type(extname(name)).send(bytes));
   }
 }
 
@@ -133,7 +131,7 @@ function settingsOf({ config, contract, log }: PageContext): PageSettings {
  * frame it. Only tokens come from elsewhere.
  */
 const consolePolicy = (issuers: readonly ConsoleIssuer[]) =>
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; " +
   `connect-src ${["'self'", ...new Set(issuers.map((each) => new URL(each.token_endpoint).origin))].join(' ')}; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
@@ -154,6 +152,7 @@ function consolePage(settings: ConsolePageSettings): Buffer {
 <meta name="robots" content="noindex">
 <title>Assent</title>
 <link rel="icon" href="assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="assets/base.css">
 <link rel="stylesheet" href="assets/console.css">
 <script type="application/json" id="settings">${json}</script>
 <script type="module" src="assets/console.js"></script>

@@ -1,3 +1,4 @@
+import { saveFile } from '../../app/file.js';
 import { api, type Schemas } from '../../app/api.js';
 import { formatNumber, language, readableJson, t, type Text, announce } from '../../app/text.js';
 import { href, route } from '../../app/route.js';
@@ -67,15 +68,6 @@ async function exportAudit(
   }
 }
 
-/** Hands a file to the browser, as a download does. */
-function saveFile(file: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
 type Entry = Schemas['AuditEntry'];
 
 const pages: Record<string, string | undefined> = {
@@ -96,7 +88,7 @@ function AuditEntry({ entry }: { entry: Entry }) {
   return (
     <li class="card entry">
       <p>
-        <Time at={at} isExact /> · <code>{action}</code> {t(texts.by)}{' '}
+        <Time at={at} look="exact" /> · <code>{action}</code> {t(texts.by)}{' '}
         {person !== undefined && (
           <>
             <a href={href('audit', undefined, { person: person.id })} title={person.id}>

@@ -107,7 +107,7 @@ export function FeedPage() {
 }
 
 const columns = () => [
-  { key: 'at', title: t(texts.at), cell: ({ at }: Change) => <Time at={at} isExact /> },
+  { key: 'at', title: t(texts.at), cell: ({ at }: Change) => <Time at={at} look="exact" /> },
   {
     key: 'kind',
     title: t(texts.kind),

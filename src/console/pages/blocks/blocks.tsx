@@ -104,10 +104,10 @@ function BlockFacts({ block }: { block: Schemas['Block'] }) {
       <dd>{block.tenant === '*' ? t(texts.everyTenant) : <bdi>{block.tenant}</bdi>}</dd>
       <dt>{t(texts.since)}</dt>
       <dd>
-        <Time at={block.createdat} isExact />
+        <Time at={block.createdat} look="exact" />
       </dd>
       <dt>{t(texts.until)}</dt>
-      <dd>{block.expiresat === undefined ? t(texts.untilLifted) : <Time at={block.expiresat} isExact />}</dd>
+      <dd>{block.expiresat === undefined ? t(texts.untilLifted) : <Time at={block.expiresat} look="exact" />}</dd>
     </dl>
   );
 }

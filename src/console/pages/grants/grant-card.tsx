@@ -134,13 +134,13 @@ function Facts({
         <Fact name={t(texts.requestedRate)}>{rateText(grant.requestedrate)}</Fact>
         <Fact name={t(texts.allowedOrigin)}>{grant.allowedorigin}</Fact>
         <Fact name={t(texts.granted)}>
-          <Time at={grant.grantedat} isExact />
+          <Time at={grant.grantedat} look="exact" />
         </Fact>
         <Fact name={t(texts.recordedBy)}>
           {grant.recordedby && <Who client={grant.recordedby} person={grant.recordedbyperson} />}
         </Fact>
         <Fact name={t(texts.expires)}>
-          <Time at={grant.expiresat} isExact /> (<Time at={grant.expiresat} />)
+          <Time at={grant.expiresat} look="exact" /> (<Time at={grant.expiresat} />)
         </Fact>
         {grant.state === 'live' && (
           <Fact name={t(texts.renewal)}>
@@ -156,7 +156,7 @@ function Facts({
         <Fact name={t(texts.ended)}>
           {grant.endedat && (
             <>
-              <Time at={grant.endedat} isExact />{' '}
+              <Time at={grant.endedat} look="exact" />{' '}
               {grant.endedby && (
                 <>
                   {t(texts.by)} <Who client={grant.endedby} person={grant.endedbyperson} />
@@ -180,7 +180,7 @@ function Facts({
       )}
       {isHeld && (
         <p class="note">
-          {t(texts.heldUntil)} <Time at={helduntil} isExact /> (<Time at={helduntil} />)
+          {t(texts.heldUntil)} <Time at={helduntil} look="exact" /> (<Time at={helduntil} />)
         </p>
       )}
       {isAdmin.value && (grant.state === 'live' || grant.state === 'blocked' || isHeld) && (

@@ -103,7 +103,7 @@ export function MatchView({
                   {helduntil !== undefined && (
                     <>
                       {` · ${t(texts.held)} `}
-                      <Time at={helduntil} isExact />
+                      <Time at={helduntil} look="exact" />
                     </>
                   )}
                 </>

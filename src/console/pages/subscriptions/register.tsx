@@ -12,7 +12,7 @@ import { AskAgain, type CredentialDraft, CredentialFields, readCredential } from
 import { askedRate, needsLines } from './subscription.js';
 import { isShownAtField, SubscriptionFields, useSubscriptionForm } from './subscription-edit.js';
 import { StatusNote } from './subscription-status.js';
-import { Timeline } from './subscription-timeline.js';
+import { Handshakes } from './subscription-timeline.js';
 import { useSubscription } from './use-subscription.js';
 import { WebhookLines } from '../webhooks/webhook-lines.js';
 
@@ -92,7 +92,7 @@ function Registered({ id, onAnother }: { id: string; onAnother: () => void }) {
               <StatusNote subscription={subscription} />
               {subscription.status !== 'active' && <AskAgain read={read} reload={resource.reload} />}
               {needsLines(subscription) && <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen />}
-              <Timeline read={read} />
+              <Handshakes read={read} />
             </>
           );
         }}

@@ -1,3 +1,4 @@
+import { Ellipsis, FileSignature, type IconNode, KeyRound, Pause, Play, RefreshCw, Trash2 } from 'lucide';
 import { api, newKey, type Problem, type Schemas } from '../../app/api.js';
 import { t, type Text, announce } from '../../app/text.js';
 import { registerTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
@@ -9,6 +10,8 @@ import { follow, readSubscription, type SubscriptionDetails } from './use-subscr
 import { go, href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { commonTexts } from '../../texts/common.js';
+import { Icon } from '../../ui/icon.js';
+import { Menu, MenuButton } from '../../ui/menu.js';
 
 type Member = keyof typeof registerTexts.credentialMembers;
 
@@ -155,45 +158,70 @@ function RotateCredential({
 type Answer = Parameters<typeof follow>[1];
 type Opened = 'suspend' | 'resume' | 'remove' | 'rotate';
 
-/** What the user may do with a subscription. */
-export function Actions({
+/** What the user may do with a subscription, apart from what is beside the menu. */
+export function ActionMenu({
   read,
   resource,
-  onEdit,
 }: {
   read: SubscriptionDetails;
   resource: LoadedResource<SubscriptionDetails>;
-  onEdit: (() => void) | undefined;
 }) {
-  const { status, suspended, suspension } = read.subscription;
+  const { status, suspended, origin, sink } = read.subscription;
   const [opened, setOpened] = useState<Opened>();
   const close = () => setOpened(undefined);
   const onChanged = (answer: Answer) => follow(resource, answer);
-  const button = (name: Opened, look = '') => (
-    <button type="button" class={look} onClick={() => setOpened(name)}>
+  const line = (name: Opened, icon: IconNode, look = '') => (
+    <MenuButton icon={icon} look={look} onClick={() => setOpened(name)}>
       {t(subscriptionPageTexts[name])}
-    </button>
+    </MenuButton>
   );
-  const mayResume = suspension !== undefined && (isAdmin.value || suspension.by === 'subscriber');
   return (
-    <section aria-label={t(subscriptionPageTexts.actions)}>
-      <AskAgain read={read} reload={resource.reload} />
-      <div class="actions">
-        {onEdit !== undefined && (
-          <button type="button" onClick={onEdit}>
-            {t(subscriptionPageTexts.edit)}
-          </button>
+    <>
+      <Menu look="quiet" label={t(subscriptionPageTexts.actions)} button={<Icon of={Ellipsis} size={18} />}>
+        {!suspended && status !== 'expired' && line('suspend', Pause)}
+        {line('rotate', KeyRound)}
+        {isAdmin.value && status !== 'active' && (
+          <a class="button quiet" href={href('new-grant', undefined, { origin, sink })}>
+            <Icon of={FileSignature} />
+            {t(subscriptionPageTexts.approve)}
+          </a>
         )}
-        {mayResume && button('resume')}
-        {!suspended && status !== 'expired' && button('suspend')}
-        {button('rotate')}
-        {button('remove', 'danger')}
-      </div>
+        {line('remove', Trash2, 'danger')}
+      </Menu>
       {opened === 'rotate' && <RotateCredential read={read} onClose={close} onChanged={onChanged} />}
       {opened !== undefined && opened !== 'rotate' && (
         <Decision kind={opened} read={read} onClose={close} onChanged={onChanged} />
       )}
-    </section>
+    </>
+  );
+}
+
+/** What a suspended subscription needs. Only an admin resumes what an admin suspended. */
+export function ResumeButton({
+  read,
+  resource,
+}: {
+  read: SubscriptionDetails;
+  resource: LoadedResource<SubscriptionDetails>;
+}) {
+  const [isOpen, setIsOpen] = useState(false);
+  const { suspension } = read.subscription;
+  if (suspension === undefined || !(isAdmin.value || suspension.by === 'subscriber')) return null;
+  return (
+    <>
+      <button type="button" class="first" onClick={() => setIsOpen(true)}>
+        <Icon of={Play} />
+        {t(subscriptionPageTexts.resume)}
+      </button>
+      {isOpen && (
+        <Decision
+          kind="resume"
+          read={read}
+          onClose={() => setIsOpen(false)}
+          onChanged={(answer) => follow(resource, answer)}
+        />
+      )}
+    </>
   );
 }
 
@@ -211,16 +239,15 @@ export function AskAgain({ read, reload }: { read: SubscriptionDetails; reload: 
   };
   return (
     <>
-      <p class="actions">
-        <button
-          type="button"
-          class={status === 'active' ? '' : 'first'}
-          disabled={action.isBusy}
-          onClick={() => void action.run(run)}
-        >
-          {t(action.isBusy ? subscriptionPageTexts.asking : subscriptionPageTexts.ask)}
-        </button>
-      </p>
+      <button
+        type="button"
+        class={status === 'active' ? '' : 'first'}
+        disabled={action.isBusy}
+        onClick={() => void action.run(run)}
+      >
+        <Icon of={RefreshCw} />
+        {t(action.isBusy ? subscriptionPageTexts.asking : subscriptionPageTexts.ask)}
+      </button>
       <ProblemView problem={action.problem} />
     </>
   );

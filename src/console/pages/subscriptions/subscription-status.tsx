@@ -1,41 +1,65 @@
+import { CircleCheck, CircleX, Clock, Pause } from 'lucide';
 import { language, t } from '../../app/text.js';
 import { handshakePageTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
-import { StatusBadge, Time } from '../../ui/value.js';
+import { commonTexts } from '../../texts/common.js';
+import { href } from '../../app/route.js';
+import { isAdmin } from '../../app/session.js';
+import { Icon } from '../../ui/icon.js';
+import { Copyable, lookOf, Time } from '../../ui/value.js';
 import type { Schemas } from '../../app/api.js';
 import type { ApiSubscription } from './use-subscription.js';
 
+const icons = { good: CircleCheck, open: Clock, bad: CircleX, stop: CircleX, off: Pause };
+
 /** Where a subscription stands, and what to do next. */
-export function StatusNote({ subscription: { status, statusdetails: details } }: { subscription: ApiSubscription }) {
-  const { message, advice, fixedby, next, nextat, renewal, rejectedcallback, tolerated = [] } = details;
+export function StatusNote({ subscription }: { subscription: ApiSubscription }) {
+  const { status, origin, sink, statusdetails: details } = subscription;
+  const { message, advice, fixedby, next, nextat, renewal, rejectedcallback, tolerated = [], help } = details;
+  const look = lookOf(status);
   return (
-    <section class="note" data-status tabIndex={-1} aria-label={t(texts.status)} aria-live="polite">
-      <p class="lead">
-        <StatusBadge status={status} /> <bdi>{message}</bdi>
-      </p>
-      {advice !== undefined && (
-        <p>
-          <strong>{t(texts.toDo[fixedby])}</strong> <bdi>{advice}</bdi>
-        </p>
-      )}
-      {next !== undefined && (
-        <p>
-          <strong>{t(texts.next)}</strong> {next} <Time at={nextat} />
-        </p>
-      )}
-      {renewal !== undefined && (
-        <p>
-          <strong>{t(texts.renewal(inMinutes(renewal.secondsleft)))}</strong> <bdi>{renewal.message}</bdi>{' '}
-          <bdi>{renewal.advice}</bdi>
-        </p>
-      )}
-      <RejectedCallbackNote of={rejectedcallback} />
-      {tolerated.length > 0 && (
-        <ul aria-label={t(handshakePageTexts.tolerated)}>
-          {tolerated.map(({ code, message: text }) => (
-            <li key={code}>{text}</li>
-          ))}
-        </ul>
-      )}
+    <section class={`note ${look}`} data-status tabIndex={-1} aria-label={t(texts.status)} aria-live="polite">
+      <Icon of={icons[look]} size={20} />
+      <div>
+        <h2>
+          <span class="unseen">{t(commonTexts.statuses[status])}. </span>
+          <bdi>{message}</bdi>
+        </h2>
+        {advice !== undefined && (
+          <p>
+            <bdi>{advice}</bdi>
+          </p>
+        )}
+        {status !== 'active' && fixedby === 'headers' && (
+          <Copyable text={`WebHook-Allowed-Origin: ${origin}`} label={t(texts.toDo.headers)} />
+        )}
+        {nextat !== undefined && (
+          <p>
+            {next} <Time at={nextat} />
+          </p>
+        )}
+        {renewal !== undefined && (
+          <p>
+            <strong>{t(texts.renewal(inMinutes(renewal.secondsleft)))}</strong> <bdi>{renewal.message}</bdi>{' '}
+            <bdi>{renewal.advice}</bdi>
+          </p>
+        )}
+        <RejectedCallbackNote of={rejectedcallback} />
+        {tolerated.length > 0 && (
+          <ul aria-label={t(handshakePageTexts.tolerated)}>
+            {tolerated.map(({ code, message: text }) => (
+              <li key={code}>{text}</li>
+            ))}
+          </ul>
+        )}
+        {status !== 'active' && (
+          <p class="links">
+            {help !== undefined && <a href={help}>{t(texts.help)}</a>}
+            {isAdmin.value && status !== 'suspended' && status !== 'blocked' && (
+              <a href={href('new-grant', undefined, { origin, sink })}>{t(texts.approve)}</a>
+            )}
+          </p>
+        )}
+      </div>
     </section>
   );
 }

@@ -1,7 +1,7 @@
-import { formatNumber, t } from '../../app/text.js';
+import { capital, formatNumber, t } from '../../app/text.js';
 import { isAdmin } from '../../app/session.js';
 import { handshakePageTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
-import { Copyable, Time } from '../../ui/value.js';
+import { Copyable, type Look, Time } from '../../ui/value.js';
 import { type ApiHandshake, readHandshakes, type SubscriptionDetails } from './use-subscription.js';
 import { useState } from 'preact/hooks';
 import { useAction, useResource } from '../../app/live.js';
@@ -23,67 +23,49 @@ function curlOf(sink: string, request: Lines): string {
   return [`curl -i -X OPTIONS ${quoted(sink)}`, ...headers].join(' \\\n');
 }
 
-/** One attempt as it went over the wire: what Assent sent, what came back, and what that means. */
-function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: Attempt; isAlone: boolean }) {
-  const {
-    number,
-    startedat,
-    finishedat,
-    request,
-    response,
-    statuscode,
-    address,
-    timing,
-    verdict,
-    evidence,
-    tolerated = [],
-  } = attempt;
+/** One attempt as it went over the wire: what Assent sent, what came back, and what that means, unless the page says it. */
+function Exchange({ handshake, attempt, isTold }: { handshake: ApiHandshake; attempt: Attempt; isTold: boolean }) {
+  const { sink, origin } = handshake;
+  const { request, response, statuscode, address, timing, evidence, message, advice, tolerated = [] } = attempt;
   const { host, pathname, search } = new URL(sink);
   const sent = [`OPTIONS ${pathname}${search} HTTP/1.1`, `Host: ${host}`, ...request.map(lineOf)];
   const received = [...(statuscode === undefined ? [] : [`HTTP/1.1 ${statuscode}`]), ...(response ?? []).map(lineOf)];
   const measured = stages.flatMap((stage) => {
     const ms = timing?.[stage];
-    return ms === undefined
-      ? []
-      : [`${t(handshakePageTexts.stages[stage])} ${formatNumber(Math.round(ms * 10) / 10)} ms`];
+    return ms === undefined ? [] : [`${t(handshakePageTexts.stages[stage])} ${formatNumber(Math.round(ms))} ms`];
   });
   return (
-    <section aria-label={t(handshakePageTexts.attempt(String(number)))}>
-      <h4>
-        {t(handshakePageTexts.attempt(String(number)))} · <Time at={startedat} isExact />
-      </h4>
+    <>
       <div class="exchange">
         <Wire title={t(handshakePageTexts.sent)} lines={sent} />
         {received.length > 0 ? (
-          <Wire title={t(handshakePageTexts.received)} lines={received} />
+          <Wire title={t(handshakePageTexts.received)} lines={received} origin={origin} />
         ) : (
-          <p>{t(nothing(attempt))}</p>
+          <p class="soft">{t(nothing(attempt))}</p>
         )}
       </div>
-      {!isAlone && verdict !== undefined && (
+      {message !== undefined && !isTold && (
         <p>
-          <code>{verdict}</code> <bdi>{attempt.message}</bdi> <bdi>{attempt.advice}</bdi>
+          <bdi>{message}</bdi> <bdi class="soft">{advice}</bdi>
         </p>
       )}
       {tolerated.length > 0 && (
         <p>
-          {t(handshakePageTexts.tolerated)}: <bdi>{tolerated.map(({ message }) => message).join(' ')}</bdi>
+          {t(handshakePageTexts.tolerated)}: <bdi>{tolerated.map(({ message: text }) => text).join(' ')}</bdi>
         </p>
       )}
-      {isAdmin.value ? (
+      {isAdmin.value && (
         <p class="soft">
           {evidence !== undefined && `${t(handshakePageTexts.evidence)}: ${evidence}. `}
           {address !== undefined && `${t(handshakePageTexts.address)}: ${address}. `}
           {measured.length > 0 && `${t(handshakePageTexts.timing)}: ${measured.join(', ')}.`}
         </p>
-      ) : (
-        finishedat !== undefined && <p class="soft">{t(handshakePageTexts.onlyAdmins)}</p>
       )}
       <details>
         <summary>{t(handshakePageTexts.curl)}</summary>
         <Copyable text={curlOf(sink, request)} label={t(handshakePageTexts.curl)} />
       </details>
-    </section>
+    </>
   );
 }
 
@@ -95,15 +77,27 @@ function nothing({ finishedat, response }: Attempt) {
   return response === undefined ? handshakePageTexts.nothingReceived : handshakePageTexts.noWebhookHeader;
 }
 
-function Wire({ title, lines }: { title: string; lines: readonly string[] }) {
+/** Lines of a message. A consent for another origin than `origin` is marked. */
+function Wire({ title, lines, origin }: { title: string; lines: readonly string[]; origin?: string }) {
+  const isOther = (line: string) =>
+    origin !== undefined &&
+    /^webhook-allowed-origin: /i.test(line) &&
+    !/: \*$/.test(line) &&
+    !line.endsWith(` ${origin}`);
   return (
     <figure>
-      <figcaption>{title}</figcaption>
+      <figcaption class="unseen">{title}</figcaption>
       <pre tabIndex={0} aria-label={title}>
         <code>
           {lines.map((line, place) => (
-            <span key={place} class="line">
-              <bdi>{line}</bdi>
+            <span key={place} class={place === 0 ? 'line soft' : 'line'}>
+              {isOther(line) ? (
+                <>
+                  {line.slice(0, line.indexOf(' '))} <mark>{line.slice(line.indexOf(' ') + 1)}</mark>
+                </>
+              ) : (
+                <bdi>{line}</bdi>
+              )}
             </span>
           ))}
         </code>
@@ -112,16 +106,61 @@ function Wire({ title, lines }: { title: string; lines: readonly string[] }) {
   );
 }
 
-const looks: Partial<Record<ApiHandshake['state'], string>> = {
+const looks: Partial<Record<ApiHandshake['state'], Look>> = {
   granted: 'good',
   due: 'open',
   asking: 'open',
   waiting: 'open',
+  unreachable: 'open',
   cancelled: 'off',
 };
 
-/** Every handshake, newest first. The newest is open. */
-export function Timeline({ read }: { read: SubscriptionDetails }) {
+/** The attempts of a handshake, newest first, each in a line that opens. The first of an open one is open. */
+export function Attempts({ handshake, isOpen }: { handshake: ApiHandshake; isOpen: boolean }) {
+  const { state, trigger, createdat, attempts, nextat, next, rejectedcallback } = handshake;
+  const word = capital(t(handshakePageTexts.states[state]));
+  const last = attempts.length;
+  const isPlanned = attempts.length === 0 || nextat !== undefined;
+  return (
+    <>
+      {isPlanned && (
+        <li class="open">
+          <div class="line-of">
+            <b>{word}</b>
+            <span class="soft">
+              {next ?? t(handshakePageTexts.triggers[trigger])} <Time at={nextat} />
+            </span>
+            <Time at={createdat} />
+          </div>
+        </li>
+      )}
+      <RejectedCallbackNote of={rejectedcallback} />
+      {attempts.toReversed().map((attempt) => {
+        const isLast = attempt.number === last && !isPlanned;
+        const { number, statuscode, timing, startedat } = attempt;
+        return (
+          <li key={number} class={isLast ? (looks[state] ?? 'bad') : 'open'}>
+            <details open={isOpen && number === last}>
+              <summary class="line-of">
+                <b>{isLast ? word : t(handshakePageTexts.noAnswer)}</b>
+                <span class="soft">
+                  {t(handshakePageTexts.triggers[trigger])} · {t(handshakePageTexts.attempt(formatNumber(number)))}
+                  {statuscode !== undefined && ` · ${statuscode}`}
+                  {timing?.totalms !== undefined && ` · ${formatNumber(Math.round(timing.totalms))} ms`}
+                </span>
+                <Time at={startedat} />
+              </summary>
+              <Exchange handshake={handshake} attempt={attempt} isTold={isOpen && number === last} />
+            </details>
+          </li>
+        );
+      })}
+    </>
+  );
+}
+
+/** Every handshake, newest first. */
+export function Handshakes({ read }: { read: SubscriptionDetails }) {
   const [older, setOlder] = useState<{ handshakes: readonly ApiHandshake[]; cursor: string | undefined }>();
   const action = useAction();
   const cursor = older === undefined ? read.olderCursor : older.cursor;
@@ -133,13 +172,13 @@ export function Timeline({ read }: { read: SubscriptionDetails }) {
   const all = [...read.handshakes, ...(older?.handshakes ?? []).filter(({ id }) => !known.has(id))];
   return (
     <section aria-labelledby="handshakes">
-      <h2 id="handshakes">{t(handshakePageTexts.title)}</h2>
-      <p>{t(all.length === 0 ? handshakePageTexts.none : handshakePageTexts.hint)}</p>
+      <h2 id="handshakes" class="unseen">
+        {t(handshakePageTexts.title)}
+      </h2>
+      {all.length === 0 && <p class="soft">{t(handshakePageTexts.none)}</p>}
       <ol class="timeline">
         {all.map((handshake, place) => (
-          <li key={handshake.id} class="card">
-            <HandshakeCard handshake={handshake} isOpen={place === 0} />
-          </li>
+          <Attempts key={handshake.id} handshake={handshake} isOpen={place === 0} />
         ))}
       </ol>
       <ProblemView problem={action.problem} isRead />
@@ -149,41 +188,6 @@ export function Timeline({ read }: { read: SubscriptionDetails }) {
         </button>
       )}
     </section>
-  );
-}
-
-function HandshakeCard({ handshake, isOpen }: { handshake: ApiHandshake; isOpen: boolean }) {
-  const { sink, trigger, state, verdict, message, advice, fixedby = 'nobody', next, nextat } = handshake;
-  const { createdat, attempts, rejectedcallback } = handshake;
-  return (
-    <details open={isOpen}>
-      <summary>
-        <h3 class="in-line">
-          <Time at={createdat} isExact /> · {t(handshakePageTexts.triggers[trigger])}
-        </h3>{' '}
-        <span class={`badge ${looks[state] ?? 'bad'}`}>{t(handshakePageTexts.states[state])}</span>{' '}
-        {verdict !== undefined && <code>{verdict}</code>}
-      </summary>
-      {message !== undefined && (
-        <p>
-          <bdi>{message}</bdi>
-        </p>
-      )}
-      {advice !== undefined && (
-        <p>
-          <strong>{t(subscriptionPageTexts.toDo[fixedby])}</strong> <bdi>{advice}</bdi>
-        </p>
-      )}
-      {nextat !== undefined && (
-        <p>
-          <strong>{t(subscriptionPageTexts.next)}</strong> {next} <Time at={nextat} />
-        </p>
-      )}
-      <RejectedCallbackNote of={rejectedcallback} />
-      {attempts.map((attempt) => (
-        <Exchange key={attempt.number} sink={sink} attempt={attempt} isAlone={attempts.length === 1} />
-      ))}
-    </details>
   );
 }
 
@@ -198,7 +202,9 @@ export function Deliveries({ id, origin, sink }: { id: string; origin: string; s
   );
   return (
     <section aria-labelledby="deliveries">
-      <h2 id="deliveries">{t(subscriptionPageTexts.deliveries)}</h2>
+      <h2 id="deliveries" class="unseen">
+        {t(subscriptionPageTexts.deliveries)}
+      </h2>
       <Loaded of={deliveries}>
         {({ counts, failures, deliveredat, lastat, laststatuscode, helduntil, message, advice }) => {
           const rows = Object.entries(counts);

@@ -1,16 +1,20 @@
+import { ChevronRight, Pencil } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { formatNumber, t } from '../../app/text.js';
-import { registerTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
-import { Time } from '../../ui/value.js';
+import { commonTexts } from '../../texts/common.js';
+import { handshakePageTexts, registerTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
+import { Icon } from '../../ui/icon.js';
+import { Tabs } from '../../ui/tabs.js';
+import { Sink, StatusBadge, Time } from '../../ui/value.js';
 import { type ApiSubscription, follow, type SubscriptionDetails, useSubscription } from './use-subscription.js';
-import { useState } from 'preact/hooks';
 import { href } from '../../app/route.js';
+import { missingScopes } from '../../app/places.js';
 import { Loaded } from '../../ui/form.js';
 import { FilterChecker, useFilterCheck } from './json-editor.js';
-import { Actions } from './subscription-actions.js';
-import { Deliveries, Timeline } from './subscription-timeline.js';
-import { storedDraft } from '../../app/draft.js';
-import { editOf, EditSubscription } from './subscription-edit.js';
+import { ActionMenu, AskAgain, ResumeButton } from './subscription-actions.js';
+import { ChangesOf } from './subscription-changes.js';
+import { Attempts, Deliveries, Handshakes } from './subscription-timeline.js';
+import { EditSubscription } from './subscription-edit.js';
 import { StatusNote } from './subscription-status.js';
 import { WebhookLines } from '../webhooks/webhook-lines.js';
 
@@ -28,7 +32,6 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
   const { source, types, subject, filters, sinkcredential: credential, suspension, statusdetails } = subscription;
   const every = <span class="soft">{t(texts.every)}</span>;
   const facts: Array<[string, ComponentChildren]> = [
-    [t(texts.sink), <bdi>{subscription.sink}</bdi>],
     [t(texts.origin), <bdi>{subscription.origin}</bdi>],
     [t(texts.subscriber), <bdi>{subscription.subscriber}</bdi>],
     [t(texts.source), source === undefined ? every : <bdi>{source}</bdi>],
@@ -37,18 +40,18 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
     [t(texts.filters), filters?.length ? json(filters) : every],
     [t(texts.requestedrate), rate(subscription.requestedrate)],
     [t(texts.allowedrate), rate(statusdetails.allowedrate)],
-    [t(texts.grantEnds), statusdetails.grantexpiresat && <Time at={statusdetails.grantexpiresat} isExact />],
-    [t(texts.ends), subscription.expiresat && <Time at={subscription.expiresat} isExact />],
+    [t(texts.grantEnds), statusdetails.grantexpiresat && <Time at={statusdetails.grantexpiresat} look="exact" />],
+    [t(texts.ends), subscription.expiresat && <Time at={subscription.expiresat} look="exact" />],
     [
       t(texts.credential),
       credential && (
         <>
-          {credential.credentialtype} · <Time at={credential.setat} isExact /> ·{' '}
+          {credential.credentialtype} · <Time at={credential.setat} look="exact" /> ·{' '}
           {t(texts.fingerprint(credential.fingerprint))}
           {credential.previous && (
             <>
               {' '}
-              · {t(texts.previousUntil)} <Time at={credential.previous.until} isExact />
+              · {t(texts.previousUntil)} <Time at={credential.previous.until} look="exact" />
             </>
           )}
         </>
@@ -62,7 +65,7 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
       t(texts.suspended),
       suspension && (
         <>
-          <Time at={suspension.at} isExact /> {t(texts.suspendedBy[suspension.by])}
+          <Time at={suspension.at} look="exact" /> {t(texts.suspendedBy[suspension.by])}
           {suspension.person && (
             <>
               {' ('}
@@ -79,12 +82,12 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
         <List of={subscription.warnings.map(({ pointer, detail }) => `${pointer}: ${detail}`)} />
       ) : undefined,
     ],
-    [t(texts.created), <Time at={subscription.createdat} isExact />],
-    [t(texts.updated), <Time at={subscription.updatedat} isExact />],
+    [t(texts.created), <Time at={subscription.createdat} look="exact" />],
+    [t(texts.updated), <Time at={subscription.updatedat} look="exact" />],
     [t(texts.id), <code>{subscription.id}</code>],
   ];
   return (
-    <section aria-labelledby="facts">
+    <section class="card facts-card" aria-labelledby="facts">
       <h2 id="facts">{t(texts.facts)}</h2>
       <dl class="facts">
         {facts
@@ -126,40 +129,102 @@ export function askedRate({ subscription, handshakes: [latest] }: SubscriptionDe
 /** One subscription: where it stands, what to do, and every conversation with its webhook. */
 export function OneSubscription({ id }: { id: string }) {
   const resource = useSubscription(id);
-  const [isEditing, setIsEditing] = useState(() => storedDraft(editOf(id)) !== undefined);
+  const { data } = resource;
   return (
     <>
-      <p>
-        <a href={href('subscriptions')}>{t(texts.back)}</a>
-      </p>
-      <h1>{resource.data === undefined ? t(texts.title) : <bdi>{resource.data.subscription.sink}</bdi>}</h1>
+      <nav class="path" aria-label={t(commonTexts.path)}>
+        <a href={href('subscriptions')}>{t(commonTexts.menu.subscriptions)}</a>
+        {data !== undefined && (
+          <>
+            <Icon of={ChevronRight} size={14} />
+            <bdi>{data.subscription.subscriber}</bdi>
+          </>
+        )}
+      </nav>
+      {data === undefined ? (
+        <h1>{t(texts.title)}</h1>
+      ) : (
+        <div class="title">
+          <h1>
+            <Sink sink={data.subscription.sink} />
+          </h1>
+          <StatusBadge status={data.subscription.status} />
+          <span class="grow" />
+          <ActionMenu read={data} resource={resource} />
+          <a class="button" href={href('subscriptions', id, { tab: 'settings' })}>
+            <Icon of={Pencil} />
+            {t(texts.edit)}
+          </a>
+          <ResumeButton read={data} resource={resource} />
+          <AskAgain read={data} reload={resource.reload} />
+        </div>
+      )}
       <Loaded of={resource}>
-        {(read) => {
-          const { subscription } = read;
-          const { origin, sink } = subscription;
-          return (
-            <>
-              <StatusNote subscription={subscription} />
-              <Actions read={read} resource={resource} onEdit={isEditing ? undefined : () => setIsEditing(true)} />
-              {isEditing && (
-                <EditSubscription
-                  read={read}
-                  onChanged={(answer) => follow(resource, answer)}
-                  onClose={() => setIsEditing(false)}
-                />
-              )}
-              {needsLines(subscription) && <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen />}
-              <Timeline read={read} />
-              {!needsLines(subscription) && (
-                <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen={false} />
-              )}
-              <Facts subscription={subscription} />
-              {!isEditing && <StoredFilterCheck subscription={subscription} />}
-              <Deliveries id={id} origin={origin} sink={sink} />
-            </>
-          );
-        }}
+        {(read) => (
+          <>
+            <StatusNote subscription={read.subscription} />
+            <Tabs label={t(texts.title)} of={tabsOf(read)}>
+              {(name) => parts[name](read, (answer) => follow(resource, answer))}
+            </Tabs>
+          </>
+        )}
       </Loaded>
+    </>
+  );
+}
+
+type Part = 'overview' | 'handshakes' | 'deliveries' | 'changes' | 'settings';
+type Answer = Parameters<typeof follow>[1];
+
+function tabsOf({ handshakes, olderCursor }: SubscriptionDetails) {
+  const names = (Object.keys(parts) as Part[]).filter(
+    (name) => name !== 'changes' || missingScopes('audit').length === 0,
+  );
+  const count = olderCursor === undefined ? handshakes.length : undefined;
+  return names.map((name) => ({ name, title: t(texts.tabs[name]), count: name === 'handshakes' ? count : undefined }));
+}
+
+const parts: Record<Part, (read: SubscriptionDetails, onChanged: (answer: Answer) => void) => ComponentChildren> = {
+  overview: (read) => <Overview read={read} />,
+  handshakes: (read) => <Handshakes read={read} />,
+  deliveries: ({ subscription: { id, origin, sink } }) => <Deliveries id={id} origin={origin} sink={sink} />,
+  changes: ({ subscription: { id } }) => <ChangesOf id={id} />,
+  settings: (read, onChanged) => <Settings read={read} onChanged={onChanged} />,
+};
+
+function Overview({ read }: { read: SubscriptionDetails }) {
+  const { subscription } = read;
+  const { origin, sink, createdat, subscriber } = subscription;
+  return (
+    <div class="split">
+      <section aria-labelledby="happened">
+        <h2 id="happened">{t(handshakePageTexts.happened)}</h2>
+        <ol class="timeline">
+          {read.handshakes.slice(0, 3).map((handshake, place) => (
+            <Attempts key={handshake.id} handshake={handshake} isOpen={place === 0} />
+          ))}
+          <li class="off">
+            <div class="line-of">
+              <b>{t(handshakePageTexts.registered)}</b>
+              <span class="soft">
+                {t(handshakePageTexts.by)} <bdi>{subscriber}</bdi>
+              </span>
+              <Time at={createdat} />
+            </div>
+          </li>
+        </ol>
+        <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen={needsLines(subscription)} />
+      </section>
+      <Facts subscription={subscription} />
+    </div>
+  );
+}
+
+function Settings({ read, onChanged }: { read: SubscriptionDetails; onChanged: (answer: Answer) => void }) {
+  return (
+    <>
+      <EditSubscription read={read} onChanged={onChanged} onClose={() => undefined} />
+      <StoredFilterCheck subscription={read.subscription} />
     </>
   );
 }
@@ -170,11 +235,9 @@ function StoredFilterCheck({ subscription: { id, types, source } }: { subscripti
     { ...(types?.[0] && { type: types[0] }), ...(source && { source }) },
   );
   return (
-    <details>
-      <summary>
-        <h2 class="in-line">{t(registerTexts.check)}</h2>
-      </summary>
+    <section aria-labelledby="check">
+      <h2 id="check">{t(registerTexts.check)}</h2>
       <FilterChecker check={check} />
-    </details>
+    </section>
   );
 }

@@ -1,14 +1,19 @@
+import { Plus } from 'lucide';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api, AssentError, type Problem, type Schemas } from '../../app/api.js';
+import { counts } from '../../app/counts.js';
 import { type Change, connection, isBlock, onChange, useOutageEnd } from '../../app/live.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
-import { formatNumber, t } from '../../app/text.js';
+import { capital, formatNumber, t } from '../../app/text.js';
 import { commonTexts, subscriptionStatusNames } from '../../texts/common.js';
 import { subscriptionsTexts as texts } from '../../texts/subscriptions.js';
-import { ProblemView, TextField, SelectField } from '../../ui/form.js';
-import { StatusBadge, Time } from '../../ui/value.js';
-import { type TableColumn, Table } from '../../ui/table.js';
+import { ProblemView } from '../../ui/form.js';
+import { Icon } from '../../ui/icon.js';
+import { type Chip, SearchBar, type SearchKey, totalText } from '../../ui/search.js';
+import { Empty, Skeleton, type TableColumn, Table, useSelection } from '../../ui/table.js';
+import { shortRate, Sink, StatusBadge, Time } from '../../ui/value.js';
+import { BulkActions, ExportButton } from './bulk-actions.js';
 import { OneSubscription } from './subscription.js';
 
 type Row = Schemas['Subscription'];
@@ -20,11 +25,8 @@ interface Search {
   total: string | undefined;
   problem: Problem | undefined;
   isLoading: boolean;
-  /** There are more than were loaded. */
-  hasMore: boolean;
-  stop: () => void;
-  /** Continues after a failure, or after it was stopped. */
-  resume: () => void;
+  /** Reads the next page; also again after a failure. Undefined if there is none. */
+  more: (() => void) | undefined;
 }
 
 interface Loaded {
@@ -34,7 +36,6 @@ interface Loaded {
 }
 
 const pageSize = 200;
-const maxRows = 10_000;
 const livePauseMs = 300;
 /** More changed rows than this are read as a list. */
 const maxSingleReads = 20;
@@ -48,8 +49,8 @@ function totalOf(headers: Headers): string | undefined {
   return `${formatNumber(Number(count))}${headers.get('X-Total-Count-At-Least') === null ? '' : '+'}`;
 }
 
-/** Reads page after page. `show` gets everything so far. */
-async function readPages(query: Query, from: Loaded, signal: AbortSignal, show: (loaded: Loaded) => void) {
+/** Reads the next page, and further ones until there are `least` rows. */
+async function readPages(query: Query, from: Loaded, least: number, signal: AbortSignal): Promise<Loaded> {
   let { rows, total, cursor } = from;
   do {
     const place = cursor === undefined ? { count: true } : { cursor };
@@ -58,12 +59,12 @@ async function readPages(query: Query, from: Loaded, signal: AbortSignal, show: 
     rows = [...rows, ...data];
     total ??= totalOf(headers);
     cursor = next;
-    show({ rows, total, cursor });
-  } while (cursor !== undefined && rows.length < maxRows);
+  } while (cursor !== undefined && rows.length < least);
+  return { rows, total, cursor };
 }
 
 /**
- * The subscriptions that match, oldest first: a page at once and the others behind it. A row that the feed names is read
+ * The subscriptions that match, a page at once and the next ones as the user scrolls. A row that the feed names is read
  * again and stays in its place, even if its new status is not the one that was searched for, so that nothing moves below
  * the pointer of the user.
  */
@@ -74,25 +75,23 @@ function useSearch(query: Query): Search {
   latest.current = state;
   const running = useRef(new AbortController());
 
-  const start = (from: Loaded, isQuiet = false) => {
+  const start = (from: Loaded, least = 0) => {
     running.current.abort();
     running.current = new AbortController();
     const { signal } = running.current;
-    let found = from;
-    if (!isQuiet)
-      setState((before) => ({ rows: before.rows, total: before.total, cursor: before.cursor, isLoading: true }));
-    readPages(query, from, signal, (loaded) => {
-      found = loaded;
-      if (!isQuiet && !signal.aborted) setState({ ...loaded, isLoading: true });
-    }).then(
-      () => !signal.aborted && setState({ ...found, isLoading: false }),
+    const { rows, total, cursor } = latest.current;
+    setState({ rows, total, cursor, isLoading: true });
+    readPages(query, from, least, signal).then(
+      (loaded) => !signal.aborted && setState({ ...loaded, isLoading: false }),
       (error: unknown) => {
         if (signal.aborted) return;
         if (!(error instanceof AssentError)) throw error;
-        setState({ ...(isQuiet ? latest.current : found), problem: error.problem, isLoading: false });
+        setState({ ...latest.current, problem: error.problem, isLoading: false });
       },
     );
   };
+  /** What is shown, once more. */
+  const refreshAll = () => start({ rows: [] }, latest.current.rows.length);
 
   useEffect(() => {
     start({ rows: [] });
@@ -110,7 +109,7 @@ function useSearch(query: Query): Search {
       if (isListStale || ids.length > maxSingleReads) {
         isListStale = false;
         changed.clear();
-        return start({ rows: [] }, true);
+        return refreshAll();
       }
       for (const id of ids) {
         changed.delete(id);
@@ -132,7 +131,7 @@ function useSearch(query: Query): Search {
     });
     const clock = setInterval(() => {
       const { rows, isLoading } = latest.current;
-      if (connection.value === 'off' && !isLoading && rows.length <= maxWithoutFeed) start({ rows: [] }, true);
+      if (connection.value === 'off' && !isLoading && rows.length <= maxWithoutFeed) refreshAll();
     }, withoutFeedMs);
     return () => {
       leave();
@@ -142,19 +141,9 @@ function useSearch(query: Query): Search {
   }, [key]);
 
   const { rows, total, cursor, problem, isLoading } = state;
-  useOutageEnd({ problem, isLoading }, () => start(latest.current));
-  return {
-    rows,
-    total,
-    problem,
-    isLoading,
-    hasMore: cursor !== undefined,
-    stop() {
-      running.current.abort();
-      setState((before) => ({ ...before, isLoading: false }));
-    },
-    resume: () => start(state),
-  };
+  useOutageEnd({ problem, isLoading }, refreshAll);
+  const canGoOn = !isLoading && (cursor !== undefined || (problem !== undefined && rows.length === 0));
+  return { rows, total, problem, isLoading, more: canGoOn ? () => start(latest.current) : undefined };
 }
 
 function idsOf({ kind, subscription, origin, sink }: Change, rows: readonly Row[]): string[] {
@@ -177,10 +166,6 @@ function patched({ rows }: Loaded, id: string, data: Row | undefined): readonly 
   return rows.flatMap((row) => (row.id === id ? (data ?? []) : row));
 }
 
-const textFilters = ['sinkcontains', 'host', 'origin', 'subscriber', 'code'] as const;
-/** The search narrows what is loaded at once, and asks the registry when the user pauses. */
-const typingPauseMs = 500;
-
 const hostOf = (sink: string) => (URL.canParse(sink) ? new URL(sink).hostname : '');
 const startsWith = (text: string, start: string) => text.toLowerCase().startsWith(start.toLowerCase());
 
@@ -199,112 +184,149 @@ function narrow(rows: readonly Row[], typed: Query, asked: Query): readonly Row[
   return open.length === 0 ? rows : rows.filter((row) => open.every(([name, value]) => narrowings[name]?.(row, value)));
 }
 
-/** Members of the query that this page knows, without empty ones. */
+const words = 'sinkcontains';
+
+function searchKeys(): SearchKey[] {
+  return [
+    { name: 'status', title: t(texts.status), values: subscriptionStatusNames },
+    { name: 'host', title: t(texts.host) },
+    { name: 'origin', title: t(texts.origin) },
+    ...(isAdmin.value ? [{ name: 'subscriber', title: t(texts.subscriber) }] : []),
+    { name: 'code', title: t(texts.code) },
+  ];
+}
+
+/** Members of the query that the registry is asked for. */
 function askedIn(query: Query): Query {
-  return Object.fromEntries(
-    Object.entries(query).filter(([name, value]) => Object.hasOwn(narrowings, name) && value !== ''),
-  );
+  const known = (name: string) => Object.hasOwn(narrowings, name) || name === 'sort';
+  return Object.fromEntries(Object.entries(query).filter(([name, value]) => known(name) && value !== ''));
 }
 
 function SubscriptionList() {
-  const asked = askedIn(route.value.query);
+  const { query } = route.value;
+  const asked = askedIn(query);
   const key = JSON.stringify(asked);
   const [typed, setTyped] = useState<Query>(asked);
-  // A link to this page, or the button of the browser to go back.
   useEffect(() => setTyped(asked), [key]);
-  useEffect(() => {
-    if ((typed['sinkcontains'] ?? '') === (asked['sinkcontains'] ?? '')) return undefined;
-    const timer = setTimeout(() => replaceQuery({ ...asked, sinkcontains: typed['sinkcontains'] }), typingPauseMs);
-    return () => clearTimeout(timer);
-  }, [typed['sinkcontains'], key]);
   const search = useSearch(asked);
   const rows = useMemo(() => narrow(search.rows, typed, asked), [search.rows, typed, key]);
-  const set = (name: string, value: string) => setTyped((before) => ({ ...before, [name]: value }));
-  const input = (name: (typeof textFilters)[number]) => (
-    <TextField
-      key={name}
-      label={t(texts[name])}
-      type="search"
-      autocomplete="off"
-      spellcheck={false}
-      value={typed[name] ?? ''}
-      onChange={() => replaceQuery(typed)}
-      onInput={(value) => set(name, value)}
-    />
-  );
+  const selection = useSelection();
+  const chosen = rows.filter(({ id }) => selection.has(id));
+  const isEmpty = rows.length === 0 && !search.isLoading && search.problem === undefined;
+  const isSearched = Object.keys(asked).some((name) => name !== 'sort');
   return (
     <>
-      <h1>{t(texts.title)}</h1>
-      <form
-        class="filters"
-        role="search"
-        aria-label={t(texts.filters)}
-        onSubmit={(event) => {
-          event.preventDefault();
-          replaceQuery(typed);
-        }}
-      >
-        {textFilters.filter((name) => name !== 'subscriber' || isAdmin.value).map(input)}
-        <SelectField
-          label={t(texts.status)}
-          none={t(commonTexts.all)}
-          value={typed['status'] ?? ''}
-          options={subscriptionStatusNames}
-          textOf={(status) => t(commonTexts.statuses[status])}
-          onChange={(status) => {
-            set('status', status);
-            replaceQuery({ ...typed, status });
-          }}
-        />
-        <button type="submit">{t(commonTexts.search)}</button>
-        <button type="button" onClick={() => (setTyped({}), replaceQuery({}))}>
-          {t(texts.clear)}
-        </button>
-      </form>
-      <ProblemView problem={search.problem} onRetry={search.resume} />
-      <div class="actions">
-        <p role="status">
-          {search.isLoading && search.rows.length === 0
-            ? t(commonTexts.loading)
-            : t(texts.count(formatNumber(rows.length), formatNumber(search.rows.length), search.total ?? ''))}
-          {search.hasMore && search.rows.length >= maxRows && ` ${t(texts.tooMany)}`}
-        </p>
-        {search.isLoading && search.hasMore && (
-          <button type="button" onClick={search.stop}>
-            {t(commonTexts.stop)}
-          </button>
-        )}
-        {!search.isLoading && search.hasMore && search.rows.length < maxRows && (
-          <button type="button" onClick={search.resume}>
-            {t(texts.resume)}
-          </button>
-        )}
-        <a href={href('register')}>{t(texts.register)}</a>
+      <div class="title">
+        <h1>{t(texts.title)}</h1>
+        <ExportButton query={asked} />
+        <a class="button first" href={href('register')}>
+          <Icon of={Plus} />
+          {t(texts.register)}
+        </a>
       </div>
-      {rows.length === 0 && !search.isLoading && search.problem === undefined && <p>{t(texts.none)}</p>}
-      {rows.length > 0 && <Table caption={t(texts.title)} rows={rows} keyOf={({ id }) => id} columns={columns()} />}
+      <SearchBar label={t(texts.searchLabel)} words={words} keys={searchKeys()} chips={chips()} onTyped={setTyped} />
+      <p class="unseen" role="status">
+        {search.isLoading
+          ? t(commonTexts.loading)
+          : t(texts.count(formatNumber(rows.length), formatNumber(search.rows.length), search.total ?? ''))}
+      </p>
+      <ProblemView problem={search.problem} onRetry={() => search.more?.()} />
+      {chosen.length > 0 && <BulkActions rows={chosen} onDone={selection.clear} />}
+      {search.isLoading && search.rows.length === 0 && <Skeleton rows={14} />}
+      {isEmpty &&
+        (isSearched ? (
+          <Empty title={t(commonTexts.nothing)}>
+            <a class="button" href={href('subscriptions')}>
+              {t(texts.clear)}
+            </a>
+          </Empty>
+        ) : (
+          <Empty title={t(texts.none)} text={t(texts.noneHint)}>
+            <a class="button first" href={href('register')}>
+              {t(texts.register)}
+            </a>
+          </Empty>
+        ))}
+      {rows.length > 0 && (
+        <Table
+          caption={t(texts.title)}
+          rows={rows}
+          keyOf={({ id }) => id}
+          columns={columns()}
+          sort={query['sort']}
+          onSort={(sort) => replaceQuery({ ...query, sort })}
+          onEnd={search.more}
+          selection={selection}
+        />
+      )}
+      {rows.length > 0 && (
+        <p class="soft foot">
+          {t(texts.count(formatNumber(rows.length), formatNumber(search.rows.length), search.total ?? ''))}
+        </p>
+      )}
     </>
   );
 }
 
+function chips(): Chip[] {
+  return (['refused', 'pending', 'active'] as const).map((status) => {
+    const found = counts.value[status];
+    return {
+      title: capital(t(commonTexts.statuses[status])),
+      query: { status },
+      count: found === undefined ? undefined : totalText(found),
+    };
+  });
+}
+
 function columns(): Array<TableColumn<Row>> {
   return [
+    { key: 'status', title: t(texts.status), width: '122px', cell: ({ status }) => <StatusBadge status={status} /> },
     {
       key: 'sink',
       title: t(texts.sink),
       cell: ({ id, sink }) => (
-        <a href={href('subscriptions', id)}>
-          <bdi>{sink}</bdi>
+        <a class="plain" href={href('subscriptions', id)}>
+          <Sink sink={sink} />
         </a>
       ),
     },
-    { key: 'status', title: t(texts.status), cell: ({ status }) => <StatusBadge status={status} /> },
-    { key: 'why', title: t(texts.why), cell: ({ statusdetails }) => <bdi>{statusdetails.message}</bdi> },
-    { key: 'origin', title: t(texts.origin), cell: ({ origin }) => origin },
+    { key: 'origin', title: t(texts.origin), width: '17%', from: 'tablet', cell: ({ origin }) => origin },
+    {
+      key: 'why',
+      title: t(texts.why),
+      width: '20%',
+      from: 'desktop',
+      cell: ({ status, statusdetails: { message } }) =>
+        status === 'active' ? '' : <bdi title={message}>{message}</bdi>,
+    },
     ...(isAdmin.value
-      ? [{ key: 'subscriber', title: t(texts.subscriber), cell: ({ subscriber }: Row) => <bdi>{subscriber}</bdi> }]
+      ? [
+          {
+            key: 'subscriber',
+            title: t(texts.subscriber),
+            width: '12%',
+            from: 'tablet' as const,
+            cell: ({ subscriber }: Row) => <bdi>{subscriber}</bdi>,
+          },
+        ]
       : []),
-    { key: 'created', title: t(texts.created), cell: ({ createdat }) => <Time at={createdat} /> },
+    {
+      key: 'rate',
+      title: t(texts.rate),
+      width: '78px',
+      isNumber: true,
+      from: 'desktop',
+      cell: ({ statusdetails: { allowedrate } }) => (allowedrate === undefined ? '–' : shortRate(allowedrate)),
+    },
+    {
+      key: 'created',
+      title: t(texts.created),
+      width: '104px',
+      isNumber: true,
+      from: 'tablet',
+      cell: ({ createdat }) => <Time at={createdat} look="short" />,
+    },
   ];
 }
 

@@ -187,9 +187,9 @@ export function Webhooks() {
   }
   return (
     <>
-      <h1>{t(commonTexts.menu.webhooks)}</h1>
+      <h1>{t(commonTexts.menu.grants)}</h1>
       <p>{t(texts.webhooksLead)}</p>
-      <GrantList caption={t(commonTexts.menu.webhooks)} linkTo={webhookHref} />
+      <GrantList caption={t(commonTexts.menu.grants)} linkTo={webhookHref} />
     </>
   );
 }

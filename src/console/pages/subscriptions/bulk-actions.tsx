@@ -1,0 +1,97 @@
+import { Download, Pause, RefreshCw } from 'lucide';
+import { useState } from 'preact/hooks';
+import { api, newKey, type Schemas } from '../../app/api.js';
+import { saveFile } from '../../app/file.js';
+import { useAction } from '../../app/live.js';
+import { announce, formatNumber, t } from '../../app/text.js';
+import { commonTexts } from '../../texts/common.js';
+import { subscriptionPageTexts, subscriptionsTexts as texts } from '../../texts/subscriptions.js';
+import { Confirm } from '../../ui/dialog.js';
+import { missing, ProblemView, TextField } from '../../ui/form.js';
+import { Icon } from '../../ui/icon.js';
+
+type Row = Schemas['Subscription'];
+
+/** What can be done with several at once. Each is a request of its own; it stops at the first that fails. */
+export function BulkActions({ rows, onDone }: { rows: readonly Row[]; onDone: () => void }) {
+  const action = useAction();
+  const [reason, setReason] = useState<string>();
+  const count = formatNumber(rows.length);
+  const each = (work: (id: string) => Promise<unknown>) => async () => {
+    for (const { id } of rows) await work(id);
+    announce(t(texts.doneFor(count)));
+    onDone();
+  };
+  const ask = each((id) =>
+    api.POST('/subscriptions/{id}/handshakes', {
+      params: { path: { id }, header: { 'Idempotency-Key': newKey(), Prefer: 'respond-async' } },
+    }),
+  );
+  const suspend = each((id) =>
+    api.POST('/subscriptions/{id}/suspend', { params: { path: { id } }, body: { reason: reason?.trim() ?? '' } }),
+  );
+  return (
+    <div class="bulk" role="region" aria-label={t(subscriptionPageTexts.actions)}>
+      <b>{t(commonTexts.chosen(count))}</b>
+      <button type="button" disabled={action.isBusy} onClick={() => void action.run(ask)}>
+        <Icon of={RefreshCw} />
+        {t(subscriptionPageTexts.ask)}
+      </button>
+      <button type="button" onClick={() => setReason('')}>
+        <Icon of={Pause} />
+        {t(subscriptionPageTexts.suspend)}
+      </button>
+      <button type="button" class="quiet" onClick={onDone}>
+        {t(commonTexts.cancel)}
+      </button>
+      {reason === undefined && <ProblemView problem={action.problem} />}
+      {reason !== undefined && (
+        <Confirm
+          title={t(texts.suspendChosen(count))}
+          confirm={t(subscriptionPageTexts.suspend)}
+          action={action}
+          check={() => missing({ '/reason': [t(commonTexts.reason), reason] })}
+          shownAt={['/reason']}
+          onConfirm={suspend}
+          onClose={() => setReason(undefined)}
+        >
+          <p>{t(subscriptionPageTexts.suspendHint)}</p>
+          <TextField
+            label={t(commonTexts.reason)}
+            hint={t(commonTexts.reasonHint)}
+            problem={action.problem}
+            pointer="/reason"
+            maxLength={500}
+            value={reason}
+            onInput={setReason}
+          />
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+const quoted = (value: string | number | undefined) => `"${String(value ?? '').replaceAll('"', '""')}"`;
+
+/** All that match, as a file of values between commas (RFC 4180). */
+export function ExportButton({ query }: { query: Readonly<Record<string, string>> }) {
+  const action = useAction();
+  const save = async () => {
+    const lines = ['id,status,code,sink,origin,subscriber,allowedrate,createdat'];
+    for await (const row of api.list('/subscriptions', { params: { query } })) {
+      const { id, status, statusdetails, sink, origin, subscriber, createdat } = row;
+      const values = [id, status, statusdetails.code, sink, origin, subscriber, statusdetails.allowedrate, createdat];
+      lines.push(values.map(quoted).join(','));
+    }
+    saveFile(new Blob([lines.join('\r\n')], { type: 'text/csv' }), 'subscriptions.csv');
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void action.run(save)} disabled={action.isBusy}>
+        <Icon of={Download} />
+        {t(action.isBusy ? commonTexts.busy : commonTexts.export)}
+      </button>
+      <ProblemView problem={action.problem} isRead />
+    </>
+  );
+}

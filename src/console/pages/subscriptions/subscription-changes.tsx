@@ -1,0 +1,39 @@
+import { api } from '../../app/api.js';
+import { useResource } from '../../app/live.js';
+import { t } from '../../app/text.js';
+import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
+import { Loaded } from '../../ui/form.js';
+import { Time, Who } from '../../ui/value.js';
+
+/** What the audit record has about a subscription, newest first. */
+export function ChangesOf({ id }: { id: string }) {
+  const entries = useResource(
+    `changes ${id}`,
+    async (signal) => (await api.GET('/audit', { params: { query: { target: id, limit: 100 } }, signal })).data,
+    (change) => change.subscription === id,
+  );
+  return (
+    <section aria-labelledby="changes">
+      <h2 id="changes" class="unseen">
+        {t(texts.tabs.changes)}
+      </h2>
+      <Loaded of={entries}>
+        {(found) => (
+          <ol class="timeline">
+            {found.map(({ id: entry, action, actor, person, at }) => (
+              <li key={entry} class="off">
+                <div class="line-of">
+                  <b>{action}</b>
+                  <span class="soft">
+                    <Who client={actor} person={person} />
+                  </span>
+                  <Time at={at} />
+                </div>
+              </li>
+            ))}
+          </ol>
+        )}
+      </Loaded>
+    </section>
+  );
+}
