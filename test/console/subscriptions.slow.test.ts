@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { linesFor, rateToSuggest, webhookSnippets } from '../../src/console/pages/webhooks/webhook-snippets.js';
+import { linesFor, rateToSuggest, webhookSnippets } from '../../src/console/pages/subscriptions/webhook-snippets.js';
 import { advise, publicVerdict, verdicts, type Verdict } from '../../src/consent/verdicts.js';
 import { expectAccessible, inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage } from '../support/console.js';

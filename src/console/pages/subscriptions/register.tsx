@@ -14,7 +14,7 @@ import { isShownAtField, SubscriptionFields, useSubscriptionForm } from './subsc
 import { StatusNote } from './subscription-status.js';
 import { Handshakes } from './subscription-timeline.js';
 import { useSubscription } from './use-subscription.js';
-import { WebhookLines } from '../webhooks/webhook-lines.js';
+import { WebhookLines } from './webhook-lines.js';
 
 /** The form, and then the response of the webhook as it comes. */
 export function RegisterPage() {

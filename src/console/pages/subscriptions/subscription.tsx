@@ -16,7 +16,7 @@ import { ChangesOf } from './subscription-changes.js';
 import { Attempts, Deliveries, Handshakes } from './subscription-timeline.js';
 import { EditSubscription } from './subscription-edit.js';
 import { StatusNote } from './subscription-status.js';
-import { WebhookLines } from '../webhooks/webhook-lines.js';
+import { WebhookLines } from './webhook-lines.js';
 
 const json = (value: unknown) =>
   value === undefined ? undefined : (
