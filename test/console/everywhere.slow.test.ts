@@ -69,8 +69,17 @@ inBrowser('the console', () => {
         await expectAccessible(page);
       }
       await page.evaluate(`location.hash = '#/subscriptions'`);
+      const user = page.getByRole('button', { name: /zaaksysteem/ });
+      await user.click();
       await page.getByRole('button', { name: 'English' }).click();
       await page.waitForSelector('h1:has-text("Subscriptions")');
+      // What the system prefers is light.
+      await page.emulateMedia({ colorScheme: 'light' });
+      await user.click();
+      await page.getByRole('button', { name: 'Dark', exact: true }).click();
+      await page.reload();
+      await page.waitForSelector('h1:has-text("Subscriptions")');
+      expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(16, 21, 19)');
       await check();
     });
 

@@ -37,7 +37,8 @@ export async function expectAccessible(page: Page, inLooks: readonly Look[] = lo
   // As the tools of a developer do it: the policy of the page would refuse it as a script of its own.
   if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe);
   for (const { colorScheme, forcedColors, viewport } of inLooks) {
-    await page.emulateMedia({ colorScheme, forcedColors: forcedColors ?? 'none' });
+    // A colour on its way to another one has no contrast to measure.
+    await page.emulateMedia({ colorScheme, forcedColors: forcedColors ?? 'none', reducedMotion: 'reduce' });
     await page.setViewportSize(viewport);
     const settings = JSON.stringify({ runOnly: criteria, resultTypes: ['violations'] });
     const { violations } = await page.evaluate<{ violations: Array<{ id: string; nodes: Array<{ html: string }> }> }>(
