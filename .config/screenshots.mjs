@@ -1,12 +1,21 @@
-// Takes the screenshots of README.md and docs/ from a running registry with a webhook, in light and dark: `npm run
-// screenshots`. It writes docs/images/, with a hash of what the pages are made of: test/docs/screenshots.test.ts says when
-// they are older than the pages.
-import { spawn } from 'node:child_process';
+// Takes pictures of the pages, of a registry with a plausible day (day.mjs): `npm run screenshots`.
+//
+// Without options it takes those of README.md and docs/, and writes them to docs/images/ with a hash of what the pages are
+// made of: test/docs/screenshots.test.ts says when they are older than the pages.
+//
+// `npm run screenshots -- --all --out FOLDER` takes every page, tab and dialog, for who works on them. These narrow it:
+//
+//   --pages NAME,...       --list prints the names; `subscription*` takes all that begin so
+//   --widths 1280,768,390  --themes light,dark  --languages en,nl
+//   --plain                no tabs, menus and dialogs
+//   --full                 the whole height of a page instead of the window
+//   --subscriptions 10000  another number of them; --fresh makes the day again
+//   --serve                opens nothing: prints links that sign in, until it is interrupted
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -22,92 +31,320 @@ export async function hashOfPages() {
   return hash.digest('hex');
 }
 
-const places = {
-  /** As the link that `assent try` prints shows it. */
-  first: () => '#/',
-  subscription: ({ refused }) => `#/subscriptions/${refused}`,
+const everyScope = ['assent:admin', 'assent:subscribe', 'assent:deliver'];
+const caseAdmin = {
+  tenant: 'gemeente',
+  subscriber: 'case-admin',
+  scopes: everyScope,
+  person: 'noor.bakker@example.nl',
+  name: 'Noor Bakker',
 };
 
-async function takeScreenshots() {
+const subscriptionAt = (sink) => async (day) => {
+  const [{ id }] = await day.sql('select id::text from subscription where sink = $1', sink);
+  return `#/subscriptions/${id}`;
+};
+/** The newest of a status. */
+const subscriptionOf = (status, code) => async (day) => {
+  const [row] = await day.sql(
+    `select s.id::text from subscription s cross join lateral (select * from subscription_status d where d.id = s.id) d
+     where d.status = $1 and ($2::text is null or d.code = $2) order by s.id desc limit 1`,
+    status,
+    code ?? null,
+  );
+  return row && `#/subscriptions/${row.id}`;
+};
+
+const event = {
+  specversion: '1.0',
+  id: '5b3c1a52',
+  source: '/shop/eu',
+  type: 'com.example.order.created',
+  subject: 'orders/1042',
+  time: '2026-11-25T09:24:00Z',
+  region: 'eu-west',
+  datacontenttype: 'application/json',
+  data: { total: 129.5 },
+};
+
+/** The address of the callback page of a webhook that has not decided. */
+const callbackPage = async (day) => {
+  const callback = await day.callbackAt('https://events.delta.example/v2/callback');
+  return callback && new URL(callback).pathname + new URL(callback).search;
+};
+
+/**
+ * Every page, by name. `at` is a place in the console, or a path of the registry, and can be found when it is opened; `who`
+ * signs in, by default an admin; `act` fills the page.
+ */
+const pages = {
+  landing: { at: '/' },
+  guides: { at: '/guides/' },
+  guide: { at: '/guides/consumers/receive' },
+  reference: { at: '/reference' },
+  callback: { at: callbackPage },
+  'callback-unknown': { at: '/v1/callbacks/01a211e7-7762-7086-8000-000000000000?key=unknown' },
+  'sign-in': { at: '/console', who: null },
+  today: { at: '#/' },
+  'today-consumer': { at: '#/', who: { ...caseAdmin, subscriber: 'orders-team', scopes: ['assent:subscribe'] } },
+  subscriptions: { at: '#/subscriptions' },
+  'subscriptions-refused': { at: '#/subscriptions?status=refused' },
+  'subscriptions-none': { at: '#/subscriptions?status=refused&origin=nowhere.example.com' },
+  'subscription-refused': { at: subscriptionAt('https://hooks.acme.example/orders/events') },
+  'subscription-cors': { at: subscriptionAt('https://api.noord.example/ontvangst') },
+  'subscription-waiting': { at: subscriptionAt('https://events.delta.example/v2/callback') },
+  'subscription-retrying': { at: subscriptionAt('https://hooks.kust.example/in') },
+  'subscription-active': { at: subscriptionAt('https://orders.example.com/hooks') },
+  'subscription-blocked': { at: subscriptionAt('https://collector.example.net/ingest') },
+  'subscription-suspended': { at: subscriptionAt('https://staging.example.com/hooks') },
+  'subscription-unreachable': { at: subscriptionOf('unreachable') },
+  'subscription-expired': { at: subscriptionOf('expired', 'expired') },
+  'subscription-ended': { at: subscriptionOf('expired', 'ended') },
+  'subscription-retired': { at: subscriptionOf('retired') },
+  'subscription-revoked': { at: subscriptionOf('refused', 'revoked') },
+  'subscription-unknown': { at: '#/subscriptions/01a211e7-7762-7086-8000-000000000000' },
+  register: { at: '#/register' },
+  'register-filled': { at: '#/register', act: fillRegister },
+  playground: { at: '#/playground' },
+  'playground-result': { at: '#/playground', act: fillPlayground },
+  grants: { at: '#/grants' },
+  'grants-ending': { at: '#/grants?state=live&renews=false&within=30' },
+  webhooks: { at: '#/webhooks' },
+  webhook: { at: '#/webhooks?origin=shop.example.com&sink=https%3A%2F%2Forders.example.com%2Fhooks' },
+  origins: { at: '#/origins' },
+  origin: { at: '#/origins/shop.example.com' },
+  'origin-rules': { at: '#/origins/identity.example.com' },
+  'new-origin': { at: '#/new-origin' },
+  blocks: { at: '#/blocks' },
+  block: {
+    at: async (day) => `#/blocks/${(await day.sql(`select id::text from block where kind = 'host'`))[0]?.id}`,
+  },
+  'new-block': { at: '#/new-block' },
+  audit: { at: '#/audit' },
+  feed: { at: '#/feed' },
+  'not-found': { at: '#/nowhere' },
+  'not-allowed': { at: '#/audit', who: { ...caseAdmin, scopes: ['assent:subscribe'] } },
+};
+
+/** The pictures of README.md and docs/, by name. */
+const pictures = {
+  subscriptions: 'subscriptions',
+  subscription: 'subscription-refused',
+  register: 'register-filled',
+  today: 'today',
+  playground: 'playground-result',
+  callback: 'callback',
+};
+
+async function fillRegister({ page }) {
+  await fillFirst(
+    page,
+    ['Sink', 'Where should events go?', /sink|webhook.*url|url/i],
+    'https://orders.example.com/hooks',
+  );
+  await fillFirst(page, [/^types/i], 'com.example.order.created');
+  await settled(page);
+}
+
+async function fillPlayground({ page }) {
+  await fillFirst(page, [/event/i], JSON.stringify(event, null, 2));
+  const button = page.locator('main').getByRole('button', { name: /who gets|find|match|wie krijgt|zoek/i });
+  if (await button.count()) await button.first().click();
+  await settled(page);
+}
+
+/** Fills the first field with one of these labels. */
+async function fillFirst(page, labels, text) {
+  for (const label of labels) {
+    const field = page.locator('main').getByLabel(label).and(page.locator('input, textarea')).first();
+    if ((await field.count()) === 0 || !(await field.isVisible())) continue;
+    await field.fill(text);
+    return;
+  }
+  console.error(`  no field ${labels.join(', ')} on ${page.url().replace(/.*#/, '#')}`);
+}
+
+/** Nothing is being loaded, and two looks at the page are the same. */
+async function settled(page) {
+  let before = '';
+  for (let turn = 0; turn < 25; turn += 1) {
+    await page.waitForTimeout(120);
+    const [text, busy] = await page.evaluate(
+      `[document.body.innerText + document.querySelectorAll('*').length,
+        document.querySelectorAll('[aria-busy=true], .skeleton').length > 0 || /^(Loading|Wordt geladen|Laden)…?$/m.test(document.body.innerText)]`,
+    );
+    if (text === before && !busy) return;
+    before = text;
+  }
+}
+
+async function launch() {
   const { chromium } = await import('playwright-core');
   const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
-  const data = await mkdtemp(join(tmpdir(), 'assent-screenshots-'));
-  const stage = spawn(
-    process.execPath,
-    ['dist/tools/cli/assent.js', 'try', '--port', '0', '--webhook-port', '0', '--data', data],
-    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  try {
-    await printed(stage, 'sign you in');
-    const env = await readEnv(join(data, 'try', 'env'));
-    const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
-    await mkdir(join(root, 'docs/images'), { recursive: true });
-    const take = async (names, ids) => {
-      for (const colorScheme of ['light', 'dark']) {
-        const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 860 }, locale: 'en' });
-        await page.goto(`${new URL('..', env.API)}console#token=${env.ADMIN}`);
-        for (const name of names) {
-          await page.evaluate(`location.hash = ${JSON.stringify(places[name](ids))}`);
-          await page.waitForSelector('main h1');
-          await page.waitForTimeout(1_500);
-          await page.screenshot({ path: join(root, `docs/images/console-${name}-${colorScheme}.png`) });
-        }
-        await page.close();
-      }
-    };
-    await take(['first']);
-    await take(['subscription'], await populate(env));
-    await browser.close();
-    await writeFile(join(root, 'docs/images/pages.sha256'), `${await hashOfPages()}\n`);
-  } finally {
-    stage.kill('SIGINT');
-    await new Promise((resolve) => stage.once('exit', resolve));
-    await rm(data, { recursive: true, force: true });
-  }
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--hide-scrollbars', '--force-color-profile=srgb'];
+  return chromium.launch({ ...(executablePath && { executablePath }), args });
 }
 
-/** Everything of the example is there when its links are printed. */
-function printed({ stdout }, words) {
-  let text = '';
-  return new Promise((resolve) => {
-    stdout.on('data', (part) => {
-      text += part;
-      if (text.includes(words)) resolve();
-    });
+/** Opens pages of the day in a look: a width, a theme and a language. */
+async function createCamera({ width, theme, language }, { day, browser, turnClock }) {
+  day.rewind();
+  const context = await browser.newContext({
+    colorScheme: theme,
+    viewport: { width, height: width < 600 ? 844 : 800 },
+    locale: language,
+    timezoneId: 'Europe/Amsterdam',
+    reducedMotion: 'reduce',
   });
-}
-
-/** The variables of `assent try`, as soon as it has written them. */
-async function readEnv(path) {
-  for (;;) {
-    const text = await readFile(path, 'utf8').catch(() => '');
-    if (text.includes('OPERATIONS='))
-      return Object.fromEntries([...text.matchAll(/^(\w+)='(.*)'$/gm)].map(([, n, v]) => [n, v]));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-}
-
-/** Webhooks of all sorts, and a day of deliveries. */
-async function populate({ API, CONSUMER, ADMIN, SENDER, WEBHOOK }) {
-  const post = async (path, token, body) => {
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-    return (await fetch(`${API}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+  await context.addInitScript(turnClock(String(day.ahead())));
+  return {
+    close: () => context.close(),
+    /** Undefined if it is not there. */
+    async open(name) {
+      const { at, who = caseAdmin, act } = pages[name];
+      day.rewind();
+      const place = typeof at === 'function' ? await at(day) : at;
+      if (place === undefined) return void console.error(`  ${name}: the day has none`);
+      const page = await context.newPage();
+      page.setDefaultTimeout(10_000);
+      page.on('pageerror', (error) => console.error(`  ${name}: ${error.message}`));
+      try {
+        if (place.startsWith('#')) {
+          await page.goto(`${day.url}/console#token=${await day.token(who)}`);
+          await page.waitForSelector('nav a, header a');
+          await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+        } else await page.goto(`${day.url}${place}`);
+        await page.waitForSelector('h1');
+        await settled(page);
+        await act?.({ page, day, language });
+        return page;
+      } catch (error) {
+        console.error(`  ${name}: ${error.message.split('\n')[0]}`);
+        await page.close();
+        return undefined;
+      }
+    },
   };
-  const subscribe = (path, more) =>
-    post('/subscriptions', CONSUMER, { sink: `${WEBHOOK}${path}`, protocol: 'HTTP', ...more });
-  const refused = await subscribe('/closed', { types: ['com.example.order.created', 'com.example.order.paid'] });
-  await subscribe('/later', { types: ['com.example.invoice.sent'] });
-  await subscribe('/events', { filters: [{ prefix: { subject: 'orders/' } }] });
-  await subscribe('/events', { types: ['com.example.order.cancelled'], subject: 'orders/7' });
-  const paused = await subscribe('/events', { source: 'urn:example:stock' });
-  await post(`/subscriptions/${paused.id}/suspend`, CONSUMER, { reason: 'Maintenance until Monday.' });
-  await post('/blocks', ADMIN, { kind: 'host', value: 'old.example.net', reason: 'The host was sold. See INC-1042.' });
-  const outcome = { origin: 'eventemitter.example.com', sink: `${WEBHOOK}/events` };
-  for (let sent = 0; sent < 40; sent += 1) {
-    await post('/deliveries/outcomes', SENDER, [{ ...outcome, status: sent % 9 === 0 ? 500 : 204 }]);
-  }
-  await post('/leases', SENDER, { ...outcome, instance: 'mailroom', requests: 20 });
-  return { refused: refused.id };
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await takeScreenshots();
+async function takeAll({ day, browser, turnClock }, names, { out, widths, themes, languages, plain, full }) {
+  await mkdir(out, { recursive: true });
+  let count = 0;
+  for (const language of languages) {
+    for (const theme of themes) {
+      for (const width of widths) {
+        const camera = await createCamera({ width: Number(width), theme, language }, { day, browser, turnClock });
+        for (const name of names) {
+          const page = await camera.open(name);
+          if (page === undefined) continue;
+          const shoot = async (part = '') => {
+            const path = join(out, `${name}${part}-${width}-${theme}-${language}.png`);
+            await page.screenshot({ path, fullPage: full && part === '' });
+            count += 1;
+          };
+          await shoot();
+          if (!plain) await walk(page, shoot, name);
+          await page.close();
+        }
+        await camera.close();
+      }
+    }
+  }
+  console.log(`${count} pictures in ${out}`);
+}
+
+/** Each tab, and what buttons open: menus, dialogs, and what is folded away. Nothing is submitted. */
+async function walk(page, shoot, name) {
+  const each = async (selector, part, isOpen) => {
+    const found = page.locator(selector);
+    const count = Math.min(await found.count(), 12);
+    for (let place = 0; place < count; place += 1) {
+      const one = found.nth(place);
+      if (!(await one.isVisible().catch(() => false)) || (await one.isDisabled())) continue;
+      const label = (await one.innerText().catch(() => '')) || (await one.getAttribute('aria-label')) || '';
+      const before = await page.evaluate('location.hash');
+      try {
+        await one.click({ timeout: 2_000 });
+        await settled(page);
+        if (isOpen === undefined || (await page.locator(isOpen).count()) > 0)
+          await shoot(`-${part}${place + 1}${slug(label)}`);
+      } catch (error) {
+        console.error(`  ${name}: ${part} ${label.trim()}: ${error.message.split('\n')[0]}`);
+      }
+      if (isOpen !== undefined) await page.keyboard.press('Escape');
+      if ((await page.evaluate('location.hash')) !== before && part !== 'tab') await page.goBack();
+    }
+  };
+  await each('main [role=tab], main nav[aria-label] a[aria-current], main nav a', 'tab', undefined);
+  const open = 'dialog[open], [popover]:popover-open';
+  await each('[aria-haspopup], [popovertarget]', 'menu', open);
+  await each('main button[data-dialog], main [role=menuitem]', 'dialog', open);
+  await each('main details:not([open]) > summary', 'folded', undefined);
+}
+
+const slug = (label) => {
+  const words = label.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return words.length === 0 ? '' : `-${words.slice(0, 4).join('-')}`;
+};
+
+async function takePictures({ day, browser, turnClock }) {
+  const out = join(root, 'docs/images');
+  await mkdir(out, { recursive: true });
+  for (const theme of ['light', 'dark']) {
+    const camera = await createCamera({ width: 1280, theme, language: 'en' }, { day, browser, turnClock });
+    for (const [picture, name] of Object.entries(pictures)) {
+      const page = await camera.open(name);
+      if (page === undefined) throw new Error(`There is no ${name}.`);
+      await page.screenshot({ path: join(out, `console-${picture}-${theme}.png`) });
+      await page.close();
+    }
+    await camera.close();
+  }
+  await writeFile(join(out, 'pages.sha256'), `${await hashOfPages()}\n`);
+}
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      all: { type: 'boolean', default: false },
+      out: { type: 'string' },
+      pages: { type: 'string', default: '*' },
+      widths: { type: 'string', default: '1280,768,390' },
+      themes: { type: 'string', default: 'light,dark' },
+      languages: { type: 'string', default: 'en,nl' },
+      plain: { type: 'boolean', default: false },
+      full: { type: 'boolean', default: false },
+      subscriptions: { type: 'string', default: '300' },
+      fresh: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      serve: { type: 'boolean', default: false },
+    },
+  });
+  if (values.list) return console.log(Object.keys(pages).join('\n'));
+  const patterns = values.pages.split(',');
+  const names = Object.keys(pages).filter((name) =>
+    patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern)),
+  );
+  if (values.all && names.length === 0) throw new Error('No page has this name: --list prints them.');
+  if (values.all && !values.out) throw new Error('--out names the folder.');
+  const { openDay, turnClock } = await import('./day.mjs');
+  const day = await openDay({ subscriptions: Number(values.subscriptions), fresh: values.fresh, log: console.error });
+  if (values.serve) {
+    console.log(`${day.url}/console#token=${await day.token(caseAdmin)}`);
+    await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+    return day.stop();
+  }
+  const browser = await launch();
+  try {
+    if (values.all) {
+      const [widths, themes, languages] = [values.widths, values.themes, values.languages].map((list) =>
+        list.split(','),
+      );
+      await takeAll({ day, browser, turnClock }, names, { ...values, widths, themes, languages });
+    } else await takePictures({ day, browser, turnClock });
+  } finally {
+    await browser.close();
+    await day.stop();
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await main();
