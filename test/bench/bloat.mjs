@@ -53,7 +53,7 @@ const hot = [
   'audit',
   'idempotency',
 ];
-const tables = [...hot, 'lease_pool', 'lease_holder', 'delivery', 'statistic'];
+const tables = [...hot, 'lease_pool', 'lease_holder', 'delivery', 'statistic', 'host_statistic'];
 
 const measured = `
   select s.relname as name, n_tup_upd::float8 as updates, n_tup_hot_upd::float8 as hot, n_dead_tup::float8 as dead,

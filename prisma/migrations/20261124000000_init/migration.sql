@@ -427,6 +427,23 @@ create table statistic (
   constraint statistic_pkey primary key (tenant, step, startsat, origin, kind, code)
 ) with (fillfactor = 50);
 
+-- The same by host of the sink, for a day by hour. A number each, so that the day of ten thousand hosts is added up at once.
+create table host_statistic (
+  tenant text not null,
+  startsat timestamptz(3) not null,
+  host text not null,
+  delivered bigint not null default 0,
+  throttled bigint not null default 0,
+  gone bigint not null default 0,
+  -- Other outcomes of deliveries.
+  failed bigint not null default 0,
+  -- Handshakes.
+  refused bigint not null default 0,
+  leased bigint not null default 0,
+  allowed bigint not null default 0,
+  constraint host_statistic_pkey primary key (tenant, startsat, host)
+) with (fillfactor = 50);
+
 -- What an admin stops, with reason and optional end (src/registry/blocks/block.ts). A row is in force until it is deleted. `tenant` is
 -- whose deliveries are stopped; `*` is every tenant.
 create table block (
@@ -499,7 +516,7 @@ declare
   hot text;
 begin
   foreach hot in array array['subscription', 'handshake', 'handshake_lane', 'attempt', 'cooldown', 'rate_window', 'grant', 'change',
-    'audit', 'idempotency', 'lease_pool', 'lease_holder', 'delivery', 'statistic'] loop
+    'audit', 'idempotency', 'lease_pool', 'lease_holder', 'delivery', 'statistic', 'host_statistic'] loop
     execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
       autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000)', hot);
   end loop;

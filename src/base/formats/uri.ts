@@ -44,3 +44,11 @@ function partsOf(text: string): Partial<Record<string, string>> | undefined {
 export function withoutQuery(sink: string): string {
   return sink.replace(/\?.*/s, '?[secret]');
 }
+
+/** The host of a canonical sink, as `sink_host` in the migration. */
+export function hostOf(sink: string): string {
+  const from = 'https://'.length;
+  if (sink[from] === '[') return sink.slice(from, sink.indexOf(']', from) + 1);
+  const end = sink.slice(from).search(/[/:]/);
+  return end < 0 ? sink.slice(from) : sink.slice(from, from + end);
+}

@@ -1,3 +1,4 @@
+import { hostOf } from '../../base/formats/uri.js';
 import { networkTest } from '../../outbound/address.js';
 import { Arena } from '../index/arena.js';
 import { StringTable } from '../index/string-table.js';
@@ -146,12 +147,4 @@ function isNetwork(value: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The host of a canonical sink, as `sink_host` in the migration. */
-function hostOf(sink: string): string {
-  const from = 'https://'.length;
-  if (sink[from] === '[') return sink.slice(from, sink.indexOf(']', from) + 1);
-  const end = sink.slice(from).search(/[/:]/);
-  return end < 0 ? sink.slice(from) : sink.slice(from, from + end);
 }

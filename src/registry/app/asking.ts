@@ -55,7 +55,7 @@ export function createAsking({
   const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, evidence }, seconds) => {
     const { id, tenant, origin, sinkHost, trigger, subscription } = claim;
     metrics.handshake({ verdict, trigger, seconds });
-    counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1);
+    counter.count(claim, { kind: 'handshake', code: verdict }, 1);
     follower.wake();
     const ms = Math.round(seconds * 1_000);
     log.info(

@@ -120,7 +120,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const shares = new Shares({
     leases,
     instance: `gateways-${uuidv7()}`,
-    onLease: ({ tenant, origin }, answer) => countLease({ metrics, counter }, tenant, origin, answer),
+    onLease: (pair, answer) => countLease({ metrics, counter }, pair, answer),
     onFault: (error) => log.warn({ err: error }, 'an unused lease was not returned'),
   });
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);

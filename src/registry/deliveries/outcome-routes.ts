@@ -22,9 +22,9 @@ export function outcomeRoutes(context: Context): Handlers<'reportOutcomes' | 'ge
   const subscriptions = createSubscriptionReader(database, now);
   const { checkBody } = contract.operationOf('reportOutcomes');
 
-  function countDelivery(tenant: string, { origin, kind, count }: Outcome): void {
+  function countDelivery(tenant: string, { origin, sink, kind, count }: Outcome): void {
     metrics.delivery(kind, count);
-    counter.count(tenant, origin, { kind: 'delivery', code: kind }, count);
+    counter.count({ tenant, origin, sink }, { kind: 'delivery', code: kind }, count);
   }
 
   return {

@@ -1,5 +1,6 @@
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
+import type { Pair } from '../../consent/grant.js';
 import { denials } from '../../consent/decision.js';
 import { leaseMs } from '../../consent/lease.js';
 import type { components } from '../../base/contract/contract.gen.js';
@@ -28,7 +29,7 @@ export function routes(context: Context): Handlers<'takeLease' | 'returnLease' |
       const takeFrom = async (pools: Pick<Leases, 'take'>): Promise<Taken> => {
         const answer = await pools.take(wanted);
         if (answer.kind !== 'denied') return { answer, lease: { origin, sink, ...present(answer, requests) } };
-        countLease(context, principal.tenant, origin, answer);
+        countLease(context, wanted, answer);
         const detail = denials[answer.denial];
         throw new RegistryError('not_permitted', detail, {
           faults: [{ pointer: '/sink', rule: answer.denial, detail }],
@@ -39,7 +40,7 @@ export function routes(context: Context): Handlers<'takeLease' | 'returnLease' |
         call.header['idempotency-key'] === undefined
           ? await takeFrom(leases)
           : await takeOnce(context.database, idempotent(call, 'takeLease', body), takeFrom);
-      if (answer !== undefined) countLease(context, principal.tenant, origin, answer);
+      if (answer !== undefined) countLease(context, wanted, answer);
       const headers = replayHeader(answer === undefined);
       return lease.lease === undefined
         ? { status: 200, headers, isFollowed, body: lease }
@@ -93,16 +94,15 @@ const queryWith =
 /** In the metrics and the statistics. */
 export function countLease(
   { metrics, counter }: Pick<Context, 'metrics' | 'counter'>,
-  tenant: string,
-  origin: string,
+  pair: Pair,
   answer: LeaseAnswer,
 ): void {
   const requests = answer.kind === 'counted' ? answer.requests : 0;
   metrics.lease(outcomeOf(answer), requests);
-  counter.count(tenant, origin, { kind: 'lease', code: 'leased' }, requests);
+  counter.count(pair, { kind: 'lease', code: 'leased' }, requests);
   // The rate of a pair counts once a minute, with its first lease.
   const allowed = answer.kind === 'counted' && answer.isFirst && answer.rate !== '*' ? answer.rate : 0;
-  counter.count(tenant, origin, { kind: 'lease', code: 'allowed' }, allowed);
+  counter.count(pair, { kind: 'lease', code: 'allowed' }, allowed);
 }
 
 function outcomeOf(answer: LeaseAnswer): LeaseOutcome {

@@ -1,5 +1,6 @@
 import { blockedError, findBlocks, findUnseenNetwork, type BlockTarget } from '../blocks/find-blocks.js';
 import { endGrants, putGrant } from '../grants/write.js';
+import type { Pair } from '../../consent/grant.js';
 import type { RejectedCallback, RejectionCode } from '../../consent/handshake.js';
 import { storedRate, type Rate } from '../../consent/rate.js';
 import { findOrigin } from '../origins/store.js';
@@ -42,7 +43,7 @@ interface CallbackSettings {
   database: Database;
   random: () => number;
   /** For the statistics. */
-  onDecided: (decided: { tenant: string; origin: string; verdict: 'callback_granted' | 'refused_by_owner' }) => void;
+  onDecided: (decided: Pair & { verdict: 'callback_granted' | 'refused_by_owner' }) => void;
 }
 
 /**
@@ -117,7 +118,7 @@ export class Callbacks {
     });
     if ('isFirst' in outcome && outcome.isFirst) {
       const verdict = outcome.kind === 'granted' ? 'callback_granted' : 'refused_by_owner';
-      this.#settings.onDecided({ tenant, origin: outcome.origin, verdict });
+      this.#settings.onDecided({ tenant, origin: outcome.origin, sink: outcome.sink, verdict });
     }
     return outcome;
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { handshake as HandshakeRow } from '../storage/generated/client.js';
 import { createBatcher } from '../storage/batch.js';
 import { type Database, type Sql, lockRegistry } from '../storage/database.js';
+import { hostOf } from '../../base/formats/uri.js';
 import { bytesAsText, insertRows, recordset, updateRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
 import { chooseAmong, chooseNext, lagSeconds, type ClaimCandidate } from './choose.js';
@@ -290,9 +291,6 @@ export async function enqueue(
     rows.filter(({ state }) => state === 'due'),
   );
 }
-
-/** The host of a sink, as its handshakes have it. */
-export const hostOf = (sink: string) => new URL(sink).hostname;
 
 function claimOf(row: ClaimCandidate, claimid: string): Claim {
   return {

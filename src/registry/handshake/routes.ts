@@ -19,8 +19,7 @@ export function routes({ config, counter, database }: Context): Handlers<Callbac
     new Callbacks({
       database,
       random: Math.random,
-      onDecided: ({ tenant, origin, verdict }) =>
-        counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1),
+      onDecided: ({ verdict, ...pair }) => counter.count(pair, { kind: 'handshake', code: verdict }, 1),
     }),
     config.publicUrl,
   );

@@ -1,9 +1,11 @@
 import type { Database } from '../storage/database.js';
+import { hostOf } from '../../base/formats/uri.js';
+import type { Pair } from '../../consent/grant.js';
 import type { OutcomeKind } from '../../consent/outcome.js';
-import type { Verdict } from '../../consent/verdicts.js';
+import { verdicts, type Verdict } from '../../consent/verdicts.js';
 
 /**
- * What is counted, for each origin:
+ * What is counted, for each origin, and for each host of a sink:
  *
  *   handshake   attempts to ask a webhook, and decisions by callback, by verdict
  *   delivery    deliveries that senders reported, by kind of outcome
@@ -17,7 +19,7 @@ type Counted =
 
 export type StatisticKind = Counted['kind'];
 
-/** A day by minute, and a year by hour and by day, are kept. Days are in UTC. */
+/** Of origins, a day by minute, and a year by hour and by day, are kept; of hosts, a day by hour. Days are in UTC. */
 export type Step = 'minute' | 'hour' | 'day';
 
 export const stepMs: Readonly<Record<Step, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
@@ -33,15 +35,34 @@ export const flushMs = 5_000;
 /** Beyond this, new rows are not begun until the others are written: the database is away. */
 const maxRows = 100_000;
 
-interface Row {
+/** The columns of a host. */
+export const hostCounts = ['delivered', 'throttled', 'gone', 'failed', 'refused', 'leased', 'allowed'] as const;
+type HostCount = (typeof hostCounts)[number];
+
+function hostCountOf({ kind, code }: Counted): HostCount | undefined {
+  if (kind === 'lease') return code;
+  if (kind === 'handshake') return verdicts[code].outcome === 'refused' ? 'refused' : undefined;
+  return code === 'delivered' || code === 'throttled' || code === 'gone' ? code : 'failed';
+}
+
+interface OriginRow {
   tenant: string;
   origin: string;
   kind: string;
   code: string;
   /** The beginning of the minute, in milliseconds since 1970. */
   minute: number;
-  count: number;
 }
+
+interface HostRow {
+  tenant: string;
+  host: string;
+  column: HostCount;
+  /** The beginning of the hour, in milliseconds since 1970. */
+  hour: number;
+}
+
+type Store<Row> = (query: Database['query'], rows: ReadonlyArray<Row & { count: number }>) => Promise<void>;
 
 /**
  * Counts in memory, by minute, and writes what came together every few seconds in one statement. So counting costs the
@@ -50,20 +71,51 @@ interface Row {
  * numbers for charts; the audit record and the handshakes are the evidence.
  */
 export class Counter {
-  readonly #settings: CounterSettings;
-  #rows = new Map<string, Row>();
-  #writing: Promise<void> | undefined;
+  readonly #now: () => number;
+  readonly #origins: Tally<OriginRow>;
+  readonly #hosts: Tally<HostRow>;
 
-  constructor(settings: CounterSettings) {
-    this.#settings = settings;
+  constructor({ now, query }: CounterSettings) {
+    this.#now = now;
+    this.#origins = new Tally(query, storeOrigins);
+    this.#hosts = new Tally(query, storeHosts);
   }
 
-  count(tenant: string, origin: string, { kind, code }: Counted, count: number): void {
+  count({ tenant, origin, sink }: Pair, counted: Counted, count: number): void {
     if (count <= 0) return;
-    this.#add({ tenant, origin, kind, code, minute: startOfPeriod(this.#settings.now(), 'minute'), count });
+    const { kind, code } = counted;
+    this.#origins.add({ tenant, origin, kind, code, minute: startOfPeriod(this.#now(), 'minute') }, count);
+    const column = hostCountOf(counted);
+    if (column === undefined) return;
+    this.#hosts.add({ tenant, host: hostOf(sink), column, hour: startOfPeriod(this.#now(), 'hour') }, count);
   }
 
   /** Writes what was counted. After a failure it is kept, for the next time. */
+  async flush(): Promise<void> {
+    const results = await Promise.allSettled([this.#origins.flush(), this.#hosts.flush()]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+}
+
+/** Counts of one table. */
+class Tally<Row extends object> {
+  readonly #query: Database['query'];
+  readonly #store: Store<Row>;
+  #rows = new Map<string, Row & { count: number }>();
+  #writing: Promise<void> | undefined;
+
+  constructor(query: Database['query'], store: Store<Row>) {
+    this.#query = query;
+    this.#store = store;
+  }
+
+  add(row: Row, count: number): void {
+    const key = Object.values(row).join(' ');
+    const present = this.#rows.get(key);
+    if (present !== undefined) present.count += count;
+    else if (this.#rows.size < maxRows) this.#rows.set(key, { ...row, count });
+  }
+
   async flush(): Promise<void> {
     // What another call is writing counts as written by this one, too.
     while (this.#writing !== undefined) await this.#writing.catch(() => undefined);
@@ -72,28 +124,37 @@ export class Counter {
     await this.#writing;
   }
 
-  #add(row: Row): void {
-    const { tenant, origin, kind, code, minute, count } = row;
-    const key = `${minute} ${kind} ${code} ${origin} ${tenant}`;
-    const present = this.#rows.get(key);
-    if (present !== undefined) present.count += count;
-    else if (this.#rows.size < maxRows) this.#rows.set(key, row);
-  }
-
   async #write(): Promise<void> {
     const written = this.#rows;
     this.#rows = new Map();
     try {
-      await store(this.#settings.query, [...written.values()]);
+      await this.#store(this.#query, [...written.values()]);
     } catch (error) {
-      written.forEach((row) => this.#add(row));
+      written.forEach(({ count, ...row }) => this.add(row as unknown as Row, count));
       throw error;
     }
   }
 }
 
 /** In the order of the primary key, as in every process: two of them never wait for each other. */
-async function store(query: Database['query'], minutes: readonly Row[]): Promise<void> {
+const storeHosts: Store<HostRow> = async (query, hours) => {
+  const rows = new Map<string, Record<string, string | number>>();
+  for (const { tenant, host, column, hour, count } of hours) {
+    const key = `${hour} ${host} ${tenant}`;
+    rows.set(key, { ...rows.get(key), tenant, host, startsat: new Date(hour).toISOString(), [column]: count });
+  }
+  await query(
+    `insert into host_statistic as present (tenant, startsat, host, ${hostCounts.join()})
+     select tenant, startsat, host, ${hostCounts.map((name) => `coalesce(${name}, 0)`).join()}
+     from jsonb_populate_recordset(null::host_statistic, $1::jsonb)
+     order by tenant collate "C", startsat, host collate "C"
+     on conflict (tenant, startsat, host) do update set
+       ${hostCounts.map((name) => `${name} = present.${name} + excluded.${name}`).join()}`,
+    [JSON.stringify([...rows.values()])],
+  );
+};
+
+const storeOrigins: Store<OriginRow> = async (query, minutes) => {
   const columns = new Map<string, object & { count: number }>();
   for (const { minute, count, ...row } of minutes) {
     for (const step of steps) {
@@ -110,7 +171,7 @@ async function store(query: Database['query'], minutes: readonly Row[]): Promise
      on conflict (tenant, step, startsat, origin, kind, code) do update set count = present.count + excluded.count`,
     [JSON.stringify([...columns.values()])],
   );
-}
+};
 
 /** The beginning of the step that contains this time. */
 export function startOfPeriod(time: number, step: keyof typeof stepMs): number {

@@ -1,9 +1,17 @@
 import { inPages, overPages } from '../storage/retention.js';
 import type { Query } from '../storage/database.js';
 
-/** Deletes minutes after a day, and the rest after a year; a little later, so that a whole day and year can be read. */
-export function forgetStatistics(query: Query): Promise<void> {
-  return overPages(
+/**
+ * Deletes minutes and hosts after a day, and the rest after a year; a little later, so that a whole day and year can be
+ * read.
+ */
+export async function forgetStatistics(query: Query): Promise<void> {
+  await overPages(
+    query,
+    'host_statistic',
+    `delete from host_statistic where ${inPages} and startsat < now() - interval '25 hours'`,
+  );
+  await overPages(
     query,
     'statistic',
     `delete from statistic where ${inPages}

@@ -2,6 +2,7 @@ import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import type { OperationRequest, Handlers } from '../http/handler.js';
 import { timeOf } from '../../base/formats/timestamp.js';
+import { readTotals } from './totals.js';
 import { startOfPeriod, stepMs, type Step, type StatisticKind } from './counter.js';
 import type { Database } from '../storage/database.js';
 import { isVerdict, verdicts, type HandshakeOutcome } from '../../consent/verdicts.js';
@@ -10,8 +11,19 @@ import { isVerdict, verdicts, type HandshakeOutcome } from '../../consent/verdic
 const maxSteps = 1_500;
 const usualSteps: Readonly<Record<Step, number>> = { minute: 60, hour: 24, day: 30 };
 
-export function routes({ database, counter, now }: Context): Handlers<'getStatistics'> {
+export function routes({ database, counter, now }: Context): Handlers<'getStatistics' | 'getStatisticTotals'> {
   return {
+    getStatisticTotals: async ({ query, principal }) => {
+      const until = startOfPeriod(now(), 'hour') + stepMs.hour;
+      const since = until - usualSteps.hour * stepMs.hour;
+      await counter.flush();
+      const { by } = query;
+      const entries = await readTotals(database, principal.tenant, { ...query, since });
+      const limit = query.limit ?? 50;
+      const body = { per: by, since: new Date(since).toISOString(), until: new Date(until).toISOString() };
+      return { status: 200, body: { ...body, entries: entries.slice(0, limit), more: entries.length > limit } };
+    },
+
     getStatistics: async ({ query, principal }) => {
       const span = spanOf(query, now());
       // So that the caller sees what this process has counted. What another one has counted follows within seconds.

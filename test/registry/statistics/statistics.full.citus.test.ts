@@ -121,14 +121,95 @@ test('the rate of a webhook counts once for each minute, however many leases the
   expect(allowed).toBeLessThanOrEqual(300 * minutes.size);
 });
 
+interface Totals {
+  entries: Array<{ name: string; blocked: boolean; [number: string]: unknown }>;
+  more: boolean;
+}
+const totalsBy = async (by: string, query: Record<string, string> = {}, client: Client = tenant.admin) =>
+  (
+    await client
+      .get('/v1/statistics/totals')
+      .query({ by, ...query })
+      .expect(200)
+  ).body as Totals;
+
+test('the totals of an origin and of a host are what happened there, and a block on it shows', async () => {
+  const [origin] = (await totalsBy('origin', { name: tenant.origin.toUpperCase() })).entries;
+  const host = new URL(registry.receiver.sink('/yes')).hostname;
+  const [ofHost] = (await totalsBy('host', { name: host })).entries;
+  const series = (await read()).series;
+  const sum = (is: (each: Series) => boolean) => series.filter(is).reduce((all, { total }) => all + total, 0);
+  const expected = {
+    deliverycount: sum(({ kind }) => kind === 'delivery'),
+    failurecount: sum(({ kind, code }) => kind === 'delivery' && code !== 'delivered'),
+    throttledcount: sum(({ kind, code }) => kind === 'delivery' && code === 'throttled'),
+    gonecount: sum(({ kind, code }) => kind === 'delivery' && code === 'gone'),
+    refusalcount: sum(({ outcome }) => outcome === 'refused'),
+    usedcount: sum(({ code }) => code === 'leased'),
+    allowedcount: sum(({ code }) => code === 'allowed'),
+    blocked: false,
+  };
+  const { deliverycount, failurecount, refusalcount, usedcount } = expected;
+  expect(Math.min(deliverycount, failurecount, refusalcount, usedcount)).toBeGreaterThan(0);
+  expect(origin).toEqual({ name: tenant.origin, ...expected });
+  // Of both processes, added up.
+  expect(ofHost).toEqual({ name: host, ...expected });
+
+  const blocks = [
+    { kind: 'origin', value: tenant.origin },
+    { kind: 'domain', value: host },
+    { kind: 'network', value: '127.0.0.0/8' },
+  ];
+  for (const { kind, value } of blocks) {
+    const { body } = await tenant.admin.post('/v1/blocks').send({ kind, value, reason: 'test' }).expect(201);
+    const marked = async (by: string, name: string) => (await totalsBy(by, { name })).entries[0]?.blocked;
+    expect([kind, await marked('origin', tenant.origin), await marked('host', host)]).toEqual([
+      kind,
+      kind === 'origin',
+      kind !== 'origin',
+    ]);
+    await tenant.admin.delete(`/v1/blocks/${body.id}`).expect(200);
+  }
+});
+
+test('the first hosts of ten thousand come in the order of any number, and those of yesterday are left out', async () => {
+  const admin = await registry.as('assent:admin', { tenant: 'drukte', subscriber: 'beheer' });
+  // The number of a host is how often it failed; its 429s go the other way, and the first one used all of its rate.
+  await registry.sql(
+    `insert into host_statistic (tenant, startsat, host, delivered, throttled, failed, leased, allowed)
+     select 'drukte', date_trunc('hour', now()) - hour * interval '1 hour', 'h' || n || '.example.org',
+       case n when 7 then 50 else 0 end, 10001 - n, n, case n when 1 then 100 else 10 end, 100
+     from generate_series(1, 10000) n, generate_series(0, 1) hour
+     union all
+     select 'drukte', date_trunc('hour', now()) - interval '24 hours', 'old.example.org', 0, 0, 999999, 0, 0`,
+  );
+  await admin.get('/v1/statistics/totals').expect(400);
+  const first = async (sort?: string) => {
+    const { entries, more } = await totalsBy('host', { limit: '2', ...(sort && { sort }) }, admin);
+    return [...entries.map(({ name }) => name.split('.')[0]), more];
+  };
+  expect(await first('-throttled')).toEqual(['h1', 'h2', true]);
+  expect(await first('-deliveries')).toEqual(['h7', 'h1', true]);
+  expect(await first('-used')).toEqual(['h1', 'h10', true]);
+  // All fail as often, so their names decide.
+  expect(await first()).toEqual(['h1', 'h10', true]);
+  await registry.sql(
+    `update host_statistic set failed = failed + 1 where tenant = 'drukte' and host = 'h42.example.org'`,
+  );
+  expect(await first('-failures')).toEqual(['h42', 'h1', true]);
+});
+
 test('a tenant sees only its own, and only as an admin', async () => {
   const other = await registry.as('assent:admin', { tenant: 'provincie', subscriber: 'beheer' });
   expect((await read({}, other)).series).toEqual([]);
+  expect((await totalsBy('origin', {}, other)).entries).toEqual([]);
+  expect((await totalsBy('host', {}, other)).entries).toEqual([]);
+  await tenant.sender.get('/v1/statistics/totals?by=host').expect(403);
   await tenant.subscriber.get('/v1/statistics').expect(403);
   await tenant.sender.get('/v1/health').expect(403);
 });
 
-test('minutes are kept for a day, hours and days for a year', async () => {
+test('minutes and hosts are kept for a day, hours and days of origins for a year', async () => {
   const rows = [
     ['minute', '24 hours'],
     ['minute', '26 hours'],
@@ -145,7 +226,16 @@ test('minutes are kept for a day, hours and days for a year', async () => {
       `${age!.replace(' ', '-')}.example.com`,
     );
   }
+  for (const age of ['24 hours', '27 hours']) {
+    await registry.sql(
+      `insert into host_statistic (tenant, startsat, host) values ('gemeente', date_trunc('hour', now() - $1::interval), $2)`,
+      age,
+      `${age.replace(' ', '-')}.example.com`,
+    );
+  }
   await registry.service.forget();
+  const hosts = await registry.sql(`select host from host_statistic where host like '%-hours.example.com'`);
+  expect(hosts).toEqual([{ host: '24-hours.example.com' }]);
   const left = await registry.sql<{ origin: string }>(`select origin from statistic where code = 'gone' order by 1`);
   expect(left.map(({ origin }) => origin)).toEqual([
     '24-hours.example.com',
