@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BegunAttempt, Claim } from '../../consent/handshake.js';
+import type { Attempt, BegunAttempt, Claim } from '../../consent/handshake.js';
 import type { FinalReply } from '../../consent/judgement.js';
 import type { Verdict } from '../../consent/verdicts.js';
 import { findBlocks } from '../blocks/find-blocks.js';
@@ -19,6 +19,7 @@ import { cooldownOf, recordCooldowns } from './cooldown.js';
 import type { Places } from './in-flight.js';
 import type { Lane } from './lane.js';
 import type { RateWindows } from './rate-window.js';
+import { readAttempt } from './read-handshake.js';
 import type { SettleIn } from './settle.js';
 import type { Sent, Worker } from './worker.js';
 
@@ -40,6 +41,8 @@ type Asked =
 interface Outcome {
   verdict: Verdict | undefined;
   cooldownMs: number;
+  /** As a handshake would have kept it. Undefined if it was not asked. */
+  attempt: Attempt | undefined;
 }
 
 /** The shortest time until a webhook without a free place is asked. */
@@ -109,7 +112,7 @@ export class DryRun {
       const dueat = new Date(now.getTime() + asked.retryAfterMs);
       await sql.$executeRaw`
         update handshake set verdict = ${asked.verdict}, dueat = greatest(dueat, ${dueat}::timestamptz) where id = ${id}::uuid`;
-      return { verdict: undefined, cooldownMs: 0 };
+      return { verdict: undefined, cooldownMs: 0, attempt: undefined };
     }
     const claim = { ...question, claimId: randomUUID(), createdAt: now, blockedNetworks: [] };
     await sql.$executeRaw`
@@ -120,7 +123,11 @@ export class DryRun {
     await sql.$executeRaw`${insertRows('attempt', [{ handshake: id, number: attempt.number, requestheaders }])}`;
     const [settled] = await this.#settings.settleIn(tx, [{ claim, attempt, reply }]);
     const [cooldown] = await sql.$queryRaw<Array<{ until: Date | null }>>`select ${cooldownOf(question)} as until`;
-    return { verdict: settled?.verdict, cooldownMs: (cooldown?.until?.getTime() ?? 0) - now.getTime() };
+    return {
+      verdict: settled?.verdict,
+      cooldownMs: (cooldown?.until?.getTime() ?? 0) - now.getTime(),
+      attempt: await readAttempt(sql, id, attempt.number),
+    };
   }
 
   /** Counts it, and keeps what the webhook asked for with Retry-After, for everyone who asks it next. */

@@ -57,7 +57,11 @@ export function nextOf(
   return {};
 }
 
-function presentAttempt(handshake: Handshake, attempt: Attempt, reader: Reader): Presented['attempts'][number] {
+export function presentAttempt(
+  asked: HandshakePair,
+  attempt: Attempt,
+  reader: Reader,
+): components['schemas']['Attempt'] {
   const { isAdmin, language } = reader;
   const { responseHeaders, verdict, evidence } = attempt;
   const visible = responseHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
@@ -70,7 +74,7 @@ function presentAttempt(handshake: Handshake, attempt: Attempt, reader: Reader):
     ...(isAdmin && attempt.statusCode !== undefined ? { statuscode: attempt.statusCode } : {}),
     ...(isAdmin && attempt.address !== undefined ? { address: attempt.address } : {}),
     ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),
-    ...(verdict === undefined ? {} : sentences(verdict, handshake, attempt, offersCallback(attempt), reader)),
+    ...(verdict === undefined ? {} : sentences(verdict, asked, attempt, offersCallback(attempt), reader)),
     ...(isAdmin && evidence !== undefined ? { evidence } : {}),
     ...(attempt.tolerated.length === 0 ? {} : { tolerated: presentMistakes(attempt.tolerated, language) }),
   };

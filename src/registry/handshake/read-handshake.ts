@@ -1,6 +1,6 @@
 import { RegistryError } from '../../base/errors.js';
 import { pageOf, type FoundPage, type ListPage } from '../http/page.js';
-import type { Database } from '../storage/database.js';
+import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type attempt as AttemptRow, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { isUuid } from '../../base/files/ids.js';
 import { countMatches, findPage } from '../storage/search.js';
@@ -133,6 +133,13 @@ function handshakeOf(
     rejectedCallback: (row.rejectedcallback ?? undefined) as RejectedCallback | undefined,
     attempts: row.history.map((attempt) => attemptOf(attempt, claimMs, now)),
   };
+}
+
+/** One that has finished. */
+export async function readAttempt(sql: Sql, handshake: string, number: number): Promise<Attempt | undefined> {
+  const [row] = await sql.$queryRaw<AttemptRow[]>`
+    select * from attempt where handshake = ${handshake}::uuid and number = ${number}`;
+  return row && attemptOf(row, 0, 0);
 }
 
 /**

@@ -136,19 +136,40 @@ export function presentFailure({ pointer, detail }: Failure, language: () => Lan
 /** Undefined if everything matches. */
 type FailureOf = (event: ContextAttributes) => Failure | undefined;
 
+/** A part of a subscription. Decisive ones must all match; the others are in a group, or are one. */
+interface Part {
+  pointer: string;
+  isDecisive: boolean;
+  failureOf: FailureOf;
+}
+
 /**
  * Finds the first part that does not match, as deep inside a filter as one part alone is the reason. The result is
  * invalid if the work was stopped; call again in the next slice.
  */
 export function compileFailure(subscription: MatchableSubscription, work: Work = new Work()): FailureOf {
+  const parts = compileParts(subscription, work).filter(({ isDecisive }) => isDecisive);
+  return (event) => {
+    for (const { failureOf } of parts) {
+      const failure = failureOf(event);
+      if (failure) return failure;
+    }
+    return undefined;
+  };
+}
+
+/** Every part, in the order in which they decide. What is said of the result of `compileFailure` holds for theirs. */
+export function compileParts(subscription: MatchableSubscription, work: Work): Part[] {
   const { source, types, subject, filters = [] } = subscription;
   const tried: Dialects = Object.fromEntries(Object.keys(dialects).map((name) => [name, tryWith(name, work)]));
-  return firstOf([
-    failsAt(tried, '/source', { source }),
-    failsAt(tried, '/types', { types }),
-    failsAt(tried, '/subject', { subject }),
-    ...filters.map((filter, index) => failureOfFilter(tried, work, filter, `/filters/${index}`)),
-  ]);
+  const member = (name: 'source' | 'types' | 'subject', isThere: boolean): Part[] =>
+    isThere ? [partAt(tried, `/${name}`, { [name]: subscription[name] })] : [];
+  return [
+    ...member('source', source !== undefined),
+    ...member('types', (types?.length ?? 0) > 0),
+    ...member('subject', subject !== undefined),
+    ...filters.flatMap((filter, index) => partsOf(tried, work, filter, `/filters/${index}`)),
+  ];
 }
 
 /** The dialect, with predicates that run within the slice. */
@@ -159,23 +180,27 @@ function tryWith(dialect: string, work: Work): LeafCompiler {
   };
 }
 
-function failureOfFilter(tried: Dialects, work: Work, filter: Filter, at: string): FailureOf {
-  if ('all' in filter)
-    return firstOf(filter.all.map((nested, i) => failureOfFilter(tried, work, nested, `${at}/all/${i}`)));
-  if ('any' in filter) return failsAt(tried, `${at}/any`, { filters: [filter] });
-  if ('not' in filter) return failsAt(tried, `${at}/not`, { filters: [filter] });
-  if ('sql' in filter) return failureOfSql(failsAt(tried, `${at}/sql`, { filters: [filter] }), work, filter.sql);
-  return firstOf(
-    Object.entries(filter).flatMap(([dialect, attributes]) =>
-      Object.entries(attributes as Record<string, string>).map(([name, value]) => {
-        const part = { [dialect]: { [name]: value } } as Filter;
-        const fails = failsAt(tried, `${at}/${dialect}/${name}`, { filters: [part] });
-        return (event: ContextAttributes) => {
-          const failure = fails(event);
-          return failure && !event.has(name) ? { ...failure, detail: filterCheckTexts.noSuchAttribute } : failure;
-        };
-      }),
-    ),
+function partsOf(tried: Dialects, work: Work, filter: Filter, at: string): Part[] {
+  const nested = (filters: readonly Filter[], from: (index: number) => string) =>
+    filters.flatMap((each, index) => partsOf(tried, work, each, from(index)));
+  const indecisive = (parts: readonly Part[]) => parts.map((part) => ({ ...part, isDecisive: false }));
+  const whole = (dialect: string) => partAt(tried, `${at}/${dialect}`, { filters: [filter] });
+  if ('all' in filter) return nested(filter.all, (index) => `${at}/all/${index}`);
+  if ('any' in filter) return [whole('any'), ...indecisive(nested(filter.any, (index) => `${at}/any/${index}`))];
+  if ('not' in filter) return [whole('not'), ...indecisive(nested([filter.not], () => `${at}/not`))];
+  if ('sql' in filter) {
+    const part = whole('sql');
+    return [{ ...part, failureOf: failureOfSql(part.failureOf, work, filter.sql) }];
+  }
+  return Object.entries(filter).flatMap(([dialect, attributes]) =>
+    Object.entries(attributes as Record<string, string>).map(([name, value]) => {
+      const part = partAt(tried, `${at}/${dialect}/${name}`, { filters: [{ [dialect]: { [name]: value } } as Filter] });
+      const failureOf = (event: ContextAttributes) => {
+        const failure = part.failureOf(event);
+        return failure && !event.has(name) ? { ...failure, detail: filterCheckTexts.noSuchAttribute } : failure;
+      };
+      return { ...part, failureOf };
+    }),
   );
 }
 
@@ -191,18 +216,11 @@ function failureOfSql(fails: FailureOf, work: Work, text: string): FailureOf {
 }
 
 /** The index decides with the same code, or with code that is tested against it. */
-function failsAt(tried: Dialects, pointer: string, part: Partial<MatchableSubscription>): FailureOf {
-  const holds = compileFilter({ id: '', ...part }, tried);
-  const failure = { pointer };
-  return (event) => (holds(event) ? undefined : failure);
-}
-
-function firstOf(parts: readonly FailureOf[]): FailureOf {
-  return (event) => {
-    for (const failureOf of parts) {
-      const failure = failureOf(event);
-      if (failure) return failure;
-    }
-    return undefined;
+function partAt(tried: Dialects, pointer: string, of: Partial<MatchableSubscription>): Part {
+  let holds: ReturnType<typeof compileFilter> | undefined;
+  const failureOf = (event: ContextAttributes) => {
+    holds ??= compileFilter({ id: '', ...of }, tried);
+    return holds(event) ? undefined : { pointer };
   };
+  return { pointer, isDecisive: true, failureOf };
 }

@@ -10,7 +10,7 @@ import { findFaults } from '../../base/formats/json.js';
 import { filterCheckTexts } from '../../base/texts/filters.js';
 import { createCredentialReader } from '../subscriptions/credential-vault.js';
 import { createSubscriptionReader } from '../subscriptions/read.js';
-import { compileFailure, createExplain, presentFailure } from './explain.js';
+import { compileParts, createExplain, presentFailure } from './explain.js';
 import { createMatchEvent } from './match-event.js';
 import { parseFilters } from '../../matching/filters/filter.js';
 import { findUnlikely } from '../../matching/filters/unlikely.js';
@@ -57,13 +57,25 @@ export function routes(context: Context): Handlers<'matchEvent' | 'checkFilter' 
           ? { id: '', source: body.source, types: body.types, subject: body.subject, filters: filters.filters }
           : await subscriptions.read(principal, body.subscription);
       const work = new Work(budget, turns.slice);
-      const failureOf = compileFailure(subscription, work);
+      const compiled = compileParts(subscription, work);
       const { attributes } = read.event;
-      const failure = await turns.finish(work, principal.tenant, () => failureOf(attributes), signal);
+      const judge = () => compiled.map(({ failureOf, ...part }) => ({ ...part, failure: failureOf(attributes) }));
+      const judged = await turns.finish(work, principal.tenant, judge, signal);
+      const failed = judged.find(({ isDecisive, failure }) => isDecisive && failure !== undefined)?.failure;
+      const present = (failure: typeof failed) => failure && presentFailure(failure, () => call.language);
       const unlikely = findUnlikely(subscription);
-      const warnings = unlikely.length === 0 ? {} : { warnings: faultsIn(unlikely, call.language) };
-      if (failure === undefined) return { status: 200, body: { matched: true, ...warnings } };
-      return { status: 200, body: { matched: false, ...presentFailure(failure, () => call.language), ...warnings } };
+      const parts = judged.map(({ pointer, failure }) => ({
+        pointer,
+        matched: failure === undefined,
+        ...present(failure),
+      }));
+      const answer = {
+        matched: failed === undefined,
+        ...present(failed),
+        parts,
+        ...(unlikely.length > 0 && { warnings: faultsIn(unlikely, call.language) }),
+      };
+      return { status: 200, body: answer };
     },
 
     checkEvent: async ({ body, query, rawHeaders }) => {

@@ -3,7 +3,7 @@ import { RegistryError } from '../../base/errors.js';
 import { keyOfPair } from '../../consent/grant.js';
 import { revokedAmong } from '../grants/read.js';
 import { lockPairs } from '../grants/write.js';
-import type { Adopt } from '../../consent/handshake.js';
+import type { Adopt, Attempt } from '../../consent/handshake.js';
 import type { NewQuestion } from '../handshake/choose-new.js';
 import type { DryRun } from '../handshake/dry-run.js';
 import type { Queue } from '../handshake/queue.js';
@@ -50,7 +50,13 @@ export interface Registered extends Written {
 }
 
 /** What a registration would come to, and `asks` the webhook for it. Stores nothing of it (dry-run.ts says what stays). */
-export type Preview = (caller: Caller, requested: Requested, asks: boolean) => Promise<Subscription>;
+export type Preview = (caller: Caller, requested: Requested, asks: boolean) => Promise<Previewed>;
+
+export interface Previewed {
+  subscription: Subscription;
+  /** If the webhook was asked: whom, and the exchange. */
+  asked?: { question: NewQuestion; attempt: Attempt };
+}
 
 export interface RegisterSettings {
   database: Database;
@@ -110,12 +116,13 @@ export function createRegister(settings: RegisterSettings): { register: Register
         };
       });
     const unasked = await registered();
-    if (!asks || unasked.question === undefined) return unasked.subscription;
-    const asked = await dryRun.ask(caller.actor, subscriber, unasked.question);
-    if (asked === undefined) return unasked.subscription;
-    const { subscription, settled } = await registered((tx, question) => dryRun.settleIn(tx, question, asked));
-    if (settled !== undefined) await dryRun.conclude(unasked.question, asked, settled);
-    return subscription;
+    const { question } = unasked;
+    if (!asks || question === undefined) return unasked;
+    const asked = await dryRun.ask(caller.actor, subscriber, question);
+    if (asked === undefined) return unasked;
+    const { subscription, settled } = await registered((tx, again) => dryRun.settleIn(tx, again, asked));
+    if (settled !== undefined) await dryRun.conclude(question, asked, settled);
+    return { subscription, ...(settled?.attempt && { asked: { question, attempt: settled.attempt } }) };
   };
 
   return { register, preview };

@@ -6,7 +6,7 @@ import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import { lintSubscription } from '../../events/check-event.js';
 import { presentBreach } from '../../events/rule.js';
-import { presentHandshake } from '../handshake/presentation.js';
+import { presentAttempt, presentHandshake } from '../handshake/presentation.js';
 import { createHandshakeReader } from '../handshake/read-handshake.js';
 import { isStatusDetailCode, statusDetailCodes } from '../../consent/status.js';
 import { isVerdict, verdicts } from '../../consent/verdicts.js';
@@ -38,7 +38,7 @@ import { invalid, parseDefinition } from './definition.js';
 import { Backlog } from '../handshake/backlog.js';
 import type { BacklogError, QuotaError } from './prices.js';
 import { createSubscriptionReader, type SubscriptionReader } from './read.js';
-import { createRegister, type Caller, type Preview, type Written } from './register.js';
+import { createRegister, type Caller, type Preview, type Previewed, type Written } from './register.js';
 import type { SubscriptionRequest } from './rules.js';
 import { statusDetails } from './status-details.js';
 import { definitionMembers, type Subscription } from './columns.js';
@@ -124,7 +124,11 @@ function subscriptionRoutes(
       if (dryrun) {
         return {
           status: 200,
-          body: presentPreview(await preview(callerOf(call), requested, ask), call.language, registry),
+          body: presentPreview(await preview(callerOf(call), requested, ask), {
+            isAdmin: call.principal.scopes.has('assent:admin'),
+            language: call.language,
+            registry,
+          }),
         };
       }
       // Without the secret, which must not be guessable from the stored fingerprint of the request.
@@ -234,12 +238,18 @@ function present(subscription: Subscription, language: Language, registry: strin
 }
 
 /** Nothing of it is stored, so its id is that of no subscription. */
-function presentPreview(subscription: Subscription, language: Language, registry: string): Presented {
-  const { statusdetails, ...members } = present(subscription, language, registry);
+function presentPreview({ subscription, asked }: Previewed, reader: Parameters<typeof presentAttempt>[2]): Presented {
+  const { statusdetails, ...members } = present(subscription, reader.language, reader.registry);
   const { handshake: _unstored, next, ...details } = statusdetails;
   // Nobody can do anything with a subscription that does not exist.
   const isPossible = next !== undefined && !next.includes(subscription.id);
-  return { ...members, id: beforeAllIds, statusdetails: { ...details, ...(isPossible && { next }) }, dryrun: true };
+  return {
+    ...members,
+    id: beforeAllIds,
+    statusdetails: { ...details, ...(isPossible && { next }) },
+    dryrun: true,
+    ...(asked && { attempt: presentAttempt(asked.question, asked.attempt, reader) }),
+  };
 }
 
 type Presented = components['schemas']['Subscription'];

@@ -85,7 +85,17 @@ test('with ask=true the webhook is asked once without a callback, and only a bud
     const { status, body } = await rehearse(sinkAt('/yes'));
     expect({ status, body }).toMatchObject({
       status: 200,
-      body: { id: noId, dryrun: true, status: 'active', statusdetails: { allowedrate: 60 } },
+      body: {
+        id: noId,
+        dryrun: true,
+        status: 'active',
+        statusdetails: { allowedrate: 60 },
+        attempt: {
+          verdict: 'granted',
+          request: expect.arrayContaining([{ name: 'WebHook-Request-Origin', value: tenant.origin }]),
+          response: expect.arrayContaining([{ name: 'WebHook-Allowed-Rate', value: '60' }]),
+        },
+      },
     });
   });
   expect(changed.sort()).toEqual(['audit', 'rate_window']);

@@ -65,7 +65,7 @@ describe('a value in the style of another product gets a warning with the spelli
     const members = advisedIn(before.warnings[0].detail);
     expect(members).toEqual(advised);
     const after = await tested('value' in members ? { types: [members.value] } : members);
-    expect(after).toEqual({ matched: true });
+    expect(after).toMatchObject({ matched: true });
   });
 
   test.each([
@@ -113,7 +113,7 @@ describe('a value in the style of another product gets a warning with the spelli
     const better = advisedIn(warnings[0].detail);
     expect(better).toEqual(advised);
     const after = await tested('value' in better ? { source: better.value } : better);
-    expect(after).toEqual({ matched: true });
+    expect(after).toMatchObject({ matched: true });
   });
 
   test('LIKE with an asterisk', async () => {
