@@ -125,7 +125,7 @@ const surroundings = () => ({
   GOPROXY: 'off',
   GOTOOLCHAIN: 'local',
   // The flags of all Go programs of the tests, so that the standard library compiles once.
-  GOFLAGS: `'-gcflags=all=-N -l'`,
+  GOFLAGS: `'-gcflags=all=-N -l -dwarf=false' '-ldflags=-s -w'`,
 });
 
 interface Run {

@@ -65,13 +65,19 @@ const languages: Language[] = [
     folder: here('go'),
     tool: ['go', 'version'],
     install: ['go', 'mod', 'download'],
-    build: ['go', 'build', '-gcflags=all=-N -l', '-o', 'call', '.'],
+    build: ['go', 'build', '-gcflags=all=-N -l -dwarf=false', '-ldflags=-s -w', '-o', 'call', '.'],
     // The same flags as for the other Go programs, so that the standard library compiles once.
     env: { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' },
     generators: {
       'oapi-codegen': {
         generate: [
-          ...['go', 'run', '-gcflags=all=-N -l', 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen'],
+          ...[
+            'go',
+            'run',
+            '-gcflags=all=-N -l -dwarf=false',
+            '-ldflags=-s -w',
+            'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen',
+          ],
           ...['-config', 'generate.yaml', contract],
         ],
         call: ['./call'],

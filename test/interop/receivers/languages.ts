@@ -48,7 +48,16 @@ export const languages: readonly Language[] = [
     tool: ['go', 'version'],
     install: ['go', 'mod', 'download'],
     // Half of the time is for compiling; what is compiled here runs for a second.
-    build: ['go', 'build', '-tags=nomsgpack', '-gcflags=all=-N -l', '-o', 'receivers', '.'],
+    build: [
+      'go',
+      'build',
+      '-tags=nomsgpack',
+      '-gcflags=all=-N -l -dwarf=false',
+      '-ldflags=-s -w',
+      '-o',
+      'receivers',
+      '.',
+    ],
     start: ['./receivers'],
     env: { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' },
   },
