@@ -69,6 +69,7 @@ inBrowser('the console', () => {
         await expectAccessible(page);
       }
       await page.evaluate(`location.hash = '#/subscriptions'`);
+      await page.setViewportSize({ width: 1280, height: 900 });
       const user = page.getByRole('button', { name: /zaaksysteem/ });
       await user.click();
       await page.getByRole('button', { name: 'English' }).click();
