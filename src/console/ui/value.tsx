@@ -19,7 +19,12 @@ const units: Array<[Intl.RelativeTimeFormatUnit, number]> = [
 /** Made once for each language: making one takes longer than drawing a row. */
 const formats = computed(() => ({
   relative: new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' }),
-  short: new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto', style: 'short' }),
+  age: Object.fromEntries(
+    ['day', 'hour', 'minute', 'second'].map((unit) => [
+      unit,
+      new Intl.NumberFormat(locale.value, { style: 'unit', unit, unitDisplay: 'short' }),
+    ]),
+  ),
   exact: new Intl.DateTimeFormat(locale.value, {
     year: 'numeric',
     month: 'short',
@@ -31,8 +36,8 @@ const formats = computed(() => ({
   }),
 }));
 
-/** A time as people say it, with the exact one as its title, or the other way round. */
-export function Time({ at, look = 'relative' }: { at: string | undefined; look?: 'relative' | 'short' | 'exact' }) {
+/** A time as people say it, with the exact one as its title; how long ago, for a column that says so; or the exact one. */
+export function Time({ at, look = 'relative' }: { at: string | undefined; look?: 'relative' | 'age' | 'exact' }) {
   if (at === undefined) return null;
   const time = Date.parse(at);
   const exact = formats.value.exact.format(time);
@@ -41,8 +46,30 @@ export function Time({ at, look = 'relative' }: { at: string | undefined; look?:
   const [unit, size] = units.find(([, each]) => Math.abs(ms) >= each) ?? ['second', 1_000];
   return (
     <time dateTime={at} title={exact}>
-      {formats.value[look].format(Math.trunc(ms / size), unit)}
+      {look === 'age'
+        ? formats.value.age[unit]?.format(Math.trunc(-ms / size))
+        : formats.value.relative.format(Math.trunc(ms / size), unit)}
     </time>
+  );
+}
+
+/** What happens next, as the registry says it: its `nextat` is the time. */
+export function Next({ text, at }: { text: string; at: string | undefined }) {
+  const [before, after] = text.split(/\bnextat\b/);
+  if (at === undefined) return <bdi>{text}</bdi>;
+  if (after !== undefined) {
+    return (
+      <>
+        {before}
+        <Time at={at} look="exact" />
+        {after}
+      </>
+    );
+  }
+  return (
+    <>
+      {text.replace(/\.$/, '')}, <Time at={at} />.
+    </>
   );
 }
 

@@ -5,7 +5,7 @@ import { commonTexts } from '../../texts/common.js';
 import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { Icon } from '../../ui/icon.js';
-import { Copyable, lookOf, Time } from '../../ui/value.js';
+import { Copyable, lookOf, Next, Time } from '../../ui/value.js';
 import type { Schemas } from '../../app/api.js';
 import type { ApiSubscription } from './use-subscription.js';
 
@@ -34,7 +34,7 @@ export function StatusNote({ subscription }: { subscription: ApiSubscription }) 
         )}
         {nextat !== undefined && (
           <p>
-            {next} <Time at={nextat} />
+            <Next text={next ?? ''} at={nextat} />
           </p>
         )}
         {renewal !== undefined && (

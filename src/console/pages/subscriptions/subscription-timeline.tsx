@@ -117,7 +117,7 @@ const looks: Partial<Record<ApiHandshake['state'], Look>> = {
 
 /** The attempts of a handshake, newest first, each in a line that opens. The first of an open one is open. */
 export function Attempts({ handshake, isOpen }: { handshake: ApiHandshake; isOpen: boolean }) {
-  const { state, trigger, createdat, attempts, nextat, next, rejectedcallback } = handshake;
+  const { state, trigger, createdat, attempts, nextat, rejectedcallback } = handshake;
   const word = capital(t(handshakePageTexts.states[state]));
   const last = attempts.length;
   const isPlanned = attempts.length === 0 || nextat !== undefined;
@@ -127,9 +127,7 @@ export function Attempts({ handshake, isOpen }: { handshake: ApiHandshake; isOpe
         <li class="open">
           <div class="line-of">
             <b>{word}</b>
-            <span class="soft">
-              {next ?? t(handshakePageTexts.triggers[trigger])} <Time at={nextat} />
-            </span>
+            <span class="soft">{t(handshakePageTexts.triggers[trigger])}</span>
             <Time at={createdat} />
           </div>
         </li>

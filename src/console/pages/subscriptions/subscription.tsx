@@ -108,7 +108,7 @@ function List({ of }: { of: readonly string[] }) {
     <ul class="plain">
       {of.map((text) => (
         <li key={text}>
-          <bdi>{text}</bdi>
+          <bdi title={text}>{text}</bdi>
         </li>
       ))}
     </ul>

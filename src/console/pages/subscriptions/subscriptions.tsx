@@ -281,7 +281,7 @@ function chips(): Chip[] {
 
 function columns(): Array<TableColumn<Row>> {
   return [
-    { key: 'status', title: t(texts.status), width: '122px', cell: ({ status }) => <StatusBadge status={status} /> },
+    { key: 'status', title: t(texts.status), width: '128px', cell: ({ status }) => <StatusBadge status={status} /> },
     {
       key: 'sink',
       title: t(texts.sink),
@@ -291,11 +291,11 @@ function columns(): Array<TableColumn<Row>> {
         </a>
       ),
     },
-    { key: 'origin', title: t(texts.origin), width: '17%', from: 'tablet', cell: ({ origin }) => origin },
+    { key: 'origin', title: t(texts.origin), width: '15%', from: 'tablet', cell: ({ origin }) => origin },
     {
       key: 'why',
       title: t(texts.why),
-      width: '20%',
+      width: '19%',
       from: 'desktop',
       cell: ({ status, statusdetails: { message } }) =>
         status === 'active' ? '' : <bdi title={message}>{message}</bdi>,
@@ -305,7 +305,7 @@ function columns(): Array<TableColumn<Row>> {
           {
             key: 'subscriber',
             title: t(texts.subscriber),
-            width: '12%',
+            width: '10%',
             from: 'tablet' as const,
             cell: ({ subscriber }: Row) => <bdi>{subscriber}</bdi>,
           },
@@ -314,7 +314,7 @@ function columns(): Array<TableColumn<Row>> {
     {
       key: 'rate',
       title: t(texts.rate),
-      width: '78px',
+      width: '76px',
       isNumber: true,
       from: 'desktop',
       cell: ({ statusdetails: { allowedrate } }) => (allowedrate === undefined ? '–' : shortRate(allowedrate)),
@@ -322,10 +322,10 @@ function columns(): Array<TableColumn<Row>> {
     {
       key: 'created',
       title: t(texts.created),
-      width: '104px',
+      width: '88px',
       isNumber: true,
       from: 'tablet',
-      cell: ({ createdat }) => <Time at={createdat} look="short" />,
+      cell: ({ createdat }) => <Time at={createdat} look="age" />,
     },
   ];
 }
