@@ -281,7 +281,7 @@ function chips(): Chip[] {
 
 function columns(): Array<TableColumn<Row>> {
   return [
-    { key: 'status', title: t(texts.status), width: '128px', cell: ({ status }) => <StatusBadge status={status} /> },
+    { key: 'status', title: t(texts.status), width: '134px', cell: ({ status }) => <StatusBadge status={status} /> },
     {
       key: 'sink',
       title: t(texts.sink),
