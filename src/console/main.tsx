@@ -2,6 +2,7 @@ import { effect, untracked } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connection, followLive } from './app/live.js';
+import { followOverview } from './app/counts.js';
 import { arrival, href, route } from './app/route.js';
 import { handOver, restoreRenewal, returnFromIssuer } from './app/issuer.js';
 import {
@@ -148,5 +149,6 @@ effect(() => {
 void openConsole();
 document.documentElement.lang = language.value;
 followLive();
+followOverview();
 const root = document.getElementById('console');
 if (root !== null) render(<App />, root);

@@ -16,21 +16,26 @@ inBrowser('Today in the console', () => {
     return stage.tenant.register(receiver.sink(path), { callback: 'never' });
   }
 
-  test('says that nothing needs attention, and shows a refusal as soon as there is one', async () => {
+  test('says that nothing needs attention, and shows a refusal as soon as there is one, in the menu, too', async () => {
     const { page, check } = await stage.open(['assent:admin', 'assent:subscribe'], '#/');
-    await page.waitForSelector('text=Nothing needs attention.');
+    await page.getByRole('heading', { name: 'Nothing needs attention' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Refused 0' }).getAttribute('href')).toBe(
+      '#/subscriptions?status=refused',
+    );
     await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 900 });
     const { id, sink } = await refuse('/first');
     // If the feed announced it while the webhook was still being asked, the next look finds it.
-    const card = page.locator('section.card', { has: page.getByRole('heading', { name: 'Refused: 1' }) });
-    await card.waitFor({ timeout: 60_000 });
-    expect(await page.locator('text=Nothing needs attention.').count()).toBe(0);
-    await card.getByRole('link', { name: sink }).click();
+    await page.getByRole('link', { name: 'Refused 1 +1 new since yesterday' }).waitFor({ timeout: 60_000 });
+    await page.getByRole('navigation').getByRole('link', { name: 'Today 1' }).waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Subscriptions 1' }).waitFor();
+    expect(await page.getByText('Nothing needs attention').count()).toBe(0);
+    await page.getByRole('link', { name: `Fix: ${sink}` }).click();
     await page.waitForURL(`**#/subscriptions/${id}`);
     await check();
   });
 
-  test('an admin sees what waits, with counts, the first few and a link to the rest', async () => {
+  test('an admin sees numbers that lead to their lists, the first problems with what to do, and how much happens', async () => {
     const { registry, tenant } = stage;
     const { receiver } = registry;
     for (const path of ['/second', '/third', '/fourth']) await refuse(path);
@@ -45,16 +50,8 @@ inBrowser('Today in the console', () => {
         { ...report, statuscode: 429, retryafter: 3_600 },
       ])
       .expect(200);
-    receiver.consent('/leased', { rate: '600' });
-    const leased = receiver.sink('/leased');
-    await tenant.register(leased);
-    await tenant.sender
-      .post('/v1/leases')
-      .send({ origin: tenant.origin, sink: leased, instance: 'one', requests: 7 })
-      .expect(201);
     const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString();
     for (const [path, end] of [
-      ['/later', 20],
       ['/sooner', 2],
       ['/much-later', 300],
     ] as const) {
@@ -73,54 +70,80 @@ inBrowser('Today in the console', () => {
     const { sink: blocked } = await tenant.register(receiver.sink('/blocked'));
     const reason = '<img src=x onerror="alert(1)"> \u202e <script>alert(2)</script>';
     await tenant.admin.post('/v1/blocks').send({ kind: 'sink', value: blocked, reason }).expect(201);
+    // The hours before this one.
+    await registry.sql(
+      `insert into statistic (tenant, origin, step, startsat, kind, code, count)
+       select 'gemeente', $1, 'hour', date_trunc('hour', now()) - n * interval '1 hour', kind, code, count * n
+       from generate_series(1, 5) n, (values
+         ('handshake', 'granted', 20), ('handshake', 'origin_mismatch', 3), ('lease', 'leased', 150), ('lease', 'allowed', 1000)
+       ) of (kind, code, count)`,
+      tenant.origin,
+    );
 
     const { page, check } = await stage.open(['assent:admin'], '#/');
-    const card = (name: string) => page.locator('section.card', { has: page.getByRole('heading', { name }) });
-    await card('Refused: 4').waitFor();
-    expect(await card('Refused: 4').getByRole('listitem').count()).toBe(3);
-    expect(await card('Refused: 4').getByRole('link', { name: 'Show all' }).getAttribute('href')).toBe(
-      '#/subscriptions?status=refused',
-    );
-    expect(await card('On hold: 1').getByRole('listitem').textContent()).toMatch(/\/held Ends in/);
-    const ending = await card('Grants that end within 30 days: 2').getByRole('listitem').allTextContents();
-    expect(ending).toEqual([
-      expect.stringMatching(/\/sooner Expires (in|tomorrow)/),
-      expect.stringMatching(/\/later Expires in 19/),
+    for (const [name, place] of [
+      ['Refused 4 +4 new since yesterday', 'subscriptions?status=refused'],
+      ['End within a month 1', 'grants?state=live&renews=false&within=30'],
+      ['Stopped by a block 1 1 block in force', 'subscriptions?status=blocked'],
+      ['On hold 1', 'grants?state=live&held=true'],
+    ] as const) {
+      const card = page.getByRole('main').getByRole('link', { name });
+      expect(await card.getAttribute('href')).toBe(`#/${place}`);
+    }
+    const rows = page.getByRole('table', { name: 'Needs a person' }).getByRole('row');
+    const texts = (await rows.allTextContents()).slice(1);
+    expect(texts).toEqual([
+      expect.stringMatching(/^blocked.*\/blocked.*<img src=x onerror="alert\(1\)">.*Review$/),
+      expect.stringMatching(/^refused.*\/fourth.*Fix$/),
+      expect.stringMatching(/^refused.*\/third.*Fix$/),
+      expect.stringMatching(/^refused.*\/second.*Fix$/),
+      expect.stringMatching(/^ends.*\/sooner.*(in 1 day|tomorrow).*Review$/),
+      expect.stringMatching(/^on hold.*\/held.*Review$/),
     ]);
-    expect(await card('Blocked: 1').getByRole('listitem').textContent()).toContain('<img src=x onerror="alert(1)">');
     expect(await page.locator('main img').count()).toBe(0);
 
-    // The charts have the numbers of what happened, for those who read them as well.
-    const chart = (title: string) => page.locator('figure.chart', { hasText: title });
-    const legend = (title: string) => chart(title).getByRole('listitem').allTextContents();
-    expect(await legend('Deliveries that senders reported')).toEqual(
-      expect.arrayContaining([' Delivered: 1,234', ' Asked to wait (429, 503): 1']),
-    );
-    expect(await legend('Rate used, of the rate allowed')).toEqual([
-      ' Requests leased: 7',
-      ' Allowed and not used: 593',
-    ]);
-    await chart('Handshakes by outcome').locator('summary').click();
-    const last = await chart('Handshakes by outcome').locator('tbody tr').last().locator('td').allTextContents();
-    expect(Number(last[0]) + Number(last[1])).toBeGreaterThan(0);
-    expect(await chart('Handshakes by outcome').locator('tbody tr').count()).toBe(24);
+    // The keyboard moves over the points of a chart, and what stands there is read out; the table has the same numbers.
+    const chart = (title: string) => page.getByRole('figure', { name: title });
+    const handshakes = chart('Handshakes by hour');
+    await handshakes.getByRole('application').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await handshakes.getByRole('status').getByText('granted 40').waitFor();
+    expect(await handshakes.getByRole('status').textContent()).toMatch(/^\d\d:00granted 40refused 6$/);
     await expectAccessible(page);
-    await page.getByLabel('Period').selectOption('year');
-    const lastDay = chart('Deliveries that senders reported').locator('tbody tr').nth(364);
-    await lastDay.waitFor({ state: 'attached' });
+    await handshakes.getByText('As a table').click();
+    const cells = handshakes.getByRole('row').nth(22).getByRole('cell');
+    expect(await cells.allTextContents()).toEqual(['40', '6', '0', '0']);
+    await chart('Rate used').getByRole('application').hover();
+    await chart('Rate used').getByRole('status').getByText('used').waitFor();
+    await chart('Rate used').getByText('As a table').click();
+    expect(await chart('Rate used').getByRole('row').nth(22).getByRole('cell').allTextContents()).toEqual([
+      '300',
+      '2,000',
+      '15',
+    ]);
+    // One hour is no chart.
+    await chart('Deliveries by hour').getByText('Too few for a chart so far.').waitFor();
+    expect(await chart('Deliveries by hour').getByRole('listitem').allTextContents()).toEqual(
+      expect.arrayContaining(['delivered 1,234', 'asked to wait (429, 503) 1']),
+    );
+    await page.getByRole('button', { name: '24 hours' }).click();
+    await page.getByRole('button', { name: 'A year' }).click();
+    await chart('Deliveries by day').getByRole('row', { includeHidden: true }).nth(365).waitFor({ state: 'attached' });
     expect(page.url()).toContain('range=year');
     await check();
   });
 
   test('an admin sees that the feed and the handshakes are behind', async () => {
     const { page, check } = await stage.open(['assent:admin'], '#/feed');
-    await page.waitForSelector('h1:has-text("Live feed")');
+    await page.getByRole('heading', { level: 1 }).waitFor();
     const health = { version: '0.1.0', secondsbehind: 240.4, secondslate: 61, writable: false };
     await page.route('**/v1/health', (route) => route.fulfill({ json: health }));
     await page.evaluate(`location.hash = '#/'`);
-    await page.waitForSelector('dd:has-text("240 seconds behind")');
-    const facts = await page.locator('section', { hasText: 'Health' }).locator('dd').allTextContents();
-    expect(facts).toEqual([
+    const section = page.getByRole('region', { name: 'Health' });
+    await section.getByText('240 seconds behind').waitFor();
+    expect(await section.locator('dd').allTextContents()).toEqual([
       '240 seconds behind',
       '61 seconds late',
       'not possible: the database is read-only',
@@ -131,12 +154,15 @@ inBrowser('Today in the console', () => {
 
   test('a consumer sees its own subscriptions, no grants and no numbers of others, in Dutch', async () => {
     const { page, check } = await stage.open(['assent:subscribe'], '#/', { language: 'nl' });
-    await page.getByRole('heading', { name: 'Geweigerd: 4' }).waitFor();
-    expect(await page.locator('h2').allTextContents()).toEqual(['Wat aandacht nodig heeft']);
+    await page.getByRole('link', { name: 'Geweigerd 4' }).waitFor();
+    expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(
+      expect.not.arrayContaining(['Handshakes per uur', 'Status van het register']),
+    );
+    expect(await page.getByRole('link', { name: 'Verlopen binnen een maand' }).count()).toBe(0);
     await expectAccessible(page);
     await check();
     const other = await stage.open(['assent:subscribe'], '#/', { subscriber: 'ander' });
-    await other.page.waitForSelector('text=Nothing needs attention.');
+    await other.page.getByRole('heading', { name: 'Nothing needs attention' }).waitFor();
     await other.check();
   });
 });

@@ -59,6 +59,15 @@ export const commonTexts = {
   copied: { en: 'Copied.', nl: 'Gekopieerd.' },
   asTable: { en: 'As a table', nl: 'Als tabel' },
   time: { en: 'Time', nl: 'Tijd' },
+  chart: {
+    keys: { en: 'The arrow keys move over the points.', nl: 'Met de pijltjestoetsen gaat u langs de punten.' },
+    none: { en: 'None in this period.', nl: 'Geen in deze periode.' },
+    few: {
+      en: 'Too few for a chart so far. The table has them.',
+      nl: 'Nog te weinig voor een grafiek. Ze staan in de tabel.',
+    },
+    now: { en: 'now', nl: 'nu' },
+  },
   all: { en: 'All', nl: 'Alle' },
   search: { en: 'Search', nl: 'Zoeken' },
   reason: { en: 'Reason', nl: 'Reden' },

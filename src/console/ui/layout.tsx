@@ -126,8 +126,7 @@ function Places({ page }: { page: string }) {
                 <li key={place}>
                   <a href={href(place)} aria-current={page === place ? 'page' : undefined}>
                     <Icon of={icons[place]} size={17} />
-                    {t(texts.menu[place])}
-                    <Count of={place} />
+                    {t(texts.menu[place])} <Count of={place} />
                   </a>
                 </li>
               ))}

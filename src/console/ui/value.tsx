@@ -100,6 +100,7 @@ const looks: Record<Status, readonly [Look, IconNode]> = {
   retired: ['off', Archive],
 };
 export const lookOf = (status: Status): Look => looks[status][0];
+export const iconOf = (status: Status): IconNode => looks[status][1];
 
 /** The word, with a colour and a mark: nobody has to tell colours apart. */
 export function StatusBadge({ status }: { status: Status }) {

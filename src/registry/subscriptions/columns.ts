@@ -61,6 +61,8 @@ export type SuspendedBy = 'subscriber' | 'admin';
 export interface SubscriptionStatus {
   status: Status;
   code: StatusDetailCode;
+  /** When what stops it began. */
+  since: Date | undefined;
   handshake:
     | {
         id: string;

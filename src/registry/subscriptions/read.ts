@@ -333,6 +333,7 @@ type Row = SubscriptionRow & {
   overlaps: boolean | null;
   status: Status;
   code: StatusDetailCode;
+  since: Date | null;
   isended: boolean;
   handshake: string | null;
   handshakestate: HandshakeState;
@@ -399,6 +400,7 @@ function statusOf(row: Row): SubscriptionStatus {
   return {
     status: row.status,
     code: row.code,
+    since: row.since ?? undefined,
     handshake:
       row.handshake === null
         ? undefined

@@ -25,6 +25,7 @@ export function statusDetails(subscription: Subscription, language: Language, re
     ...(rejected && { rejectedcallback: presentRejected(origin, rejected, language) }),
     code,
     message: title[language],
+    ...(subscription.since && { since: subscription.since.toISOString() }),
     // What a grant stands on is no fault, even if the webhook could do better.
     ...(advice && subscription.status !== 'active' && { advice: withValues(advice, asAsked(subscription))[language] }),
     fixedby: fixedBy,

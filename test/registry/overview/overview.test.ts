@@ -128,17 +128,18 @@ test('has the counts that the lists have, and those of today, in a small tenant 
   await fill('town', 'two', 1_100, ['plain']);
   const large = await overview(admin);
   expect(summaryOf(large)).toEqual(expected(2));
-  for (const { group, count, firstsubscriptions: subscriptions } of large.groups) {
+  for (const { group, count, recent, firstsubscriptions: subscriptions } of large.groups) {
     if (subscriptions === undefined) continue;
     const reason = group === 'expired' ? { code: 'expired' } : {};
     const { body } = await admin
       .get('/v1/subscriptions')
       .query({ status: group, ...reason })
       .expect(200);
-    const listed = (body as Array<{ id: string; statusdetails: { attention: boolean } }>).filter(
+    const listed = (body as Array<{ id: string; statusdetails: { attention: boolean; since: string } }>).filter(
       ({ statusdetails }) => group !== 'pending' || statusdetails.attention,
     );
-    expect([group, listed.length]).toEqual([group, count]);
+    const ofToday = listed.filter(({ statusdetails: { since } }) => Date.parse(since) > Date.now() - 86_400_000);
+    expect([group, listed.length, ofToday.length]).toEqual([group, count, recent]);
     expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining(subscriptions.map(({ id }) => id)));
     expect(subscriptions.map(({ status }) => status)).toEqual(subscriptions.map(() => group));
   }

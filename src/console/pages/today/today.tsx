@@ -1,185 +1,177 @@
-import { useEffect, useId } from 'preact/hooks';
-import { formatNumber, language, t, type Text } from '../../app/text.js';
-import { commonTexts } from '../../texts/common.js';
-import { useResource } from '../../app/live.js';
-import { isAdmin, isConsumer } from '../../app/session.js';
-import { todayTexts as texts } from '../../texts/today.js';
-import { Loaded, SelectField } from '../../ui/form.js';
-import { Time } from '../../ui/value.js';
-import { type AttentionGroup, readAttention } from './attention.js';
+import { Calendar, type IconNode, Pause, Timer } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
-import { replaceQuery, route } from '../../app/route.js';
+import { counts, overview, readOverview } from '../../app/counts.js';
+import { useOutageEnd, useResource } from '../../app/live.js';
+import { href, replaceQuery, route } from '../../app/route.js';
+import { isAdmin, isConsumer } from '../../app/session.js';
+import { capital, formatNumber, locale, t } from '../../app/text.js';
+import { commonTexts } from '../../texts/common.js';
+import { todayTexts as texts } from '../../texts/today.js';
+import { Chart } from '../../ui/chart.js';
+import { ProblemView } from '../../ui/form.js';
+import { Icon } from '../../ui/icon.js';
+import { Menu, MenuButton } from '../../ui/menu.js';
+import { totalText } from '../../ui/search.js';
+import { Empty, Skeleton, Table, type TableColumn } from '../../ui/table.js';
+import { Badge, iconOf, type Look, Sink, StatusBadge, Time } from '../../ui/value.js';
 
-interface Series {
-  name: string;
-  /** One of the classes `series-1` to `series-6` of the stylesheet. */
-  look: number;
-  values: readonly number[];
-}
+type Group = Schemas['AttentionGroup'];
+type GroupName = keyof typeof texts.groups;
 
-const [width, height] = [600, 120];
+/** Of the groups of grants; the others are named after a status. */
+const ofGrants: Partial<Record<GroupName, readonly [Look, IconNode, string]>> = {
+  ending: ['open', Timer, href('grants', undefined, { state: 'live', renews: 'false', within: '30' })],
+  held: ['off', Pause, href('grants', undefined, { state: 'live', held: 'true' })],
+};
+const [usual, others] = [
+  ['refused', 'pending', 'ending', 'blocked'],
+  ['unreachable', 'retired', 'expired', 'held'],
+] as const;
 
-/** Stacked bars over time, drawn small, with the same numbers as a table. `labels` name the bars. */
-function BarChart({ title, labels, series }: { title: string; labels: readonly string[]; series: readonly Series[] }) {
-  const id = useId();
-  const totals = labels.map((_, place) => series.reduce((sum, { values }) => sum + (values[place] ?? 0), 0));
-  const top = Math.max(1, ...totals);
-  const step = width / Math.max(1, labels.length);
+const listOf = (name: GroupName) =>
+  ofGrants[name]?.[2] ??
+  href('subscriptions', undefined, { status: name, code: name === 'expired' ? 'expired' : undefined });
+
+function Numbers({ groups }: { groups: readonly Group[] | undefined }) {
+  const found = (name: GroupName) => groups?.find(({ group }) => group === name);
+  const shown = [
+    ...usual.filter((name) => isAdmin.value || name !== 'ending'),
+    ...others.filter((name) => found(name) !== undefined),
+  ];
   return (
-    <figure class="chart">
-      <figcaption id={id}>{title}</figcaption>
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-labelledby={id} preserveAspectRatio="none">
-        {labels.map((label, place) => {
-          let from = height;
-          return series.map(({ name, look, values }) => {
-            const value = values[place] ?? 0;
-            const size = (value / top) * (height - 4);
-            from -= size;
-            return (
-              value > 0 && (
-                <rect
-                  key={name + label}
-                  class={`series-${look}`}
-                  x={place * step + 1}
-                  y={from}
-                  width={Math.max(1, step - 2)}
-                  height={size}
-                >
-                  <title>{`${label}: ${name} ${formatNumber(value)}`}</title>
-                </rect>
-              )
-            );
-          });
-        })}
-      </svg>
-      <ul class="legend">
-        {series.map(({ name, look, values }) => (
-          <li key={name}>
-            <span class={`key series-${look}`} aria-hidden="true" /> {name}:{' '}
-            {formatNumber(values.reduce((a, b) => a + b, 0))}
-          </li>
-        ))}
-      </ul>
-      <details>
-        <summary>{t(commonTexts.asTable)}</summary>
-        <div class="scroll" tabIndex={0} role="region" aria-labelledby={id}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{t(commonTexts.time)}</th>
-                {series.map(({ name }) => (
-                  <th key={name} scope="col" class="number">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {labels.map((label, place) => (
-                <tr key={label}>
-                  <th scope="row">{label}</th>
-                  {series.map(({ name, values }) => (
-                    <td key={name} class="number">
-                      {formatNumber(values[place] ?? 0)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
-    </figure>
+    <ul class="numbers" aria-busy={groups === undefined}>
+      {shown.map((name) => (
+        <li key={name}>
+          <NumberCard name={name} of={groups && (found(name) ?? { group: name, count: 0, more: false })} />
+        </li>
+      ))}
+    </ul>
   );
 }
 
-/** What no change announces, such as a hold that ends, appears at least this often. */
-const attentionEveryMs = 30_000;
-
-/** Reads again from time to time, while the page can be seen. */
-function useEvery(ms: number, work: () => void): void {
-  useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && work(), ms);
-    return () => clearInterval(timer);
-  }, []);
-}
-
-function Attention() {
-  const groups = useResource(`attention ${language.value}`, readAttention, () => true);
-  useEvery(attentionEveryMs, groups.reload);
+function NumberCard({ name, of }: { name: GroupName; of: Group | undefined }) {
+  const { count = 0, more = false, recent = 0 } = of ?? {};
+  const blocks = counts.value['blocks'];
+  const [, icon] = ofGrants[name] ?? ['', iconOf(name as Schemas['SubscriptionStatus'])];
   return (
-    <section aria-labelledby="attention">
-      <h2 id="attention">{t(texts.lead)}</h2>
-      <Loaded of={groups}>
-        {({ groups: found, unknown, alerts }) => (
+    <a class="card" href={listOf(name)}>
+      <span>
+        <Icon of={icon} /> {t(texts.groups[name])}
+      </span>
+      <b class={count === 0 ? 'soft' : ''}>{of === undefined ? '–' : totalText({ count, isAtLeast: more })}</b>
+      <span>
+        {name === 'blocked' && blocks !== undefined ? (
+          t(texts.blocks(formatNumber(blocks.count), blocks.count === 1))
+        ) : recent > 0 ? (
           <>
-            {alerts.map(({ code, message }) => (
-              <p key={code + message} class="problem">
-                <bdi>{message}</bdi>
-              </p>
-            ))}
-            {found.length + unknown.length + alerts.length === 0 && <p class="note">{t(texts.nothing)}</p>}
-            <div class="cards">
-              {found.map((group) => (
-                <GroupCard key={group.name} group={group} />
-              ))}
-            </div>
-            {unknown.length > 0 && (
-              <p class="soft">
-                {t(texts.unknownGroups)}{' '}
-                {unknown.map(({ name, address }, place) => (
-                  <>
-                    {place > 0 && ', '}
-                    <a key={name} href={address}>
-                      {t(texts.groups[name].title)}
-                    </a>
-                  </>
-                ))}
-              </p>
-            )}
+            <span class="new">+{formatNumber(recent)}</span> {t(texts.recent)}
           </>
+        ) : name in texts.hints ? (
+          t(texts.hints[name as keyof typeof texts.hints])
+        ) : (
+          t(more && count === 0 ? texts.unknown : texts.noneRecent)
         )}
-      </Loaded>
-    </section>
+      </span>
+    </a>
   );
 }
 
-function GroupCard({ group: { name, count, isAtLeast, first, address } }: { group: AttentionGroup }) {
-  const { title, hint } = texts.groups[name];
-  const number = `${formatNumber(count)}${isAtLeast ? '+' : ''}`;
+/** Something that waits for a person, and what to do about it. */
+interface Problem {
+  id: string;
+  badge: ComponentChildren;
+  sink: string;
+  address: string;
+  reason: ComponentChildren;
+  at: string | undefined;
+  action: keyof typeof texts.actions;
+}
+
+const actions: Partial<Record<GroupName, Problem['action']>> = {
+  pending: 'decide',
+  blocked: 'review',
+};
+
+function problemsIn(groups: readonly Group[]): Problem[] {
+  const ofSubscriptions = groups.flatMap(({ group, firstsubscriptions = [] }) =>
+    firstsubscriptions.map(({ id, sink, status, statusdetails: { message, since } }) => ({
+      id,
+      badge: <StatusBadge status={status} />,
+      sink,
+      address: href('subscriptions', id),
+      reason: <bdi title={message}>{message}</bdi>,
+      at: since,
+      action: actions[group] ?? 'fix',
+    })),
+  );
+  const grants = groups.flatMap(({ group, firstgrants = [] }) => {
+    const [look, icon] = ofGrants[group] ?? (['off', Pause] as const);
+    return firstgrants.map(({ id, origin, sink, expiresat, helduntil }) => ({
+      id,
+      badge: (
+        <Badge look={look} icon={icon}>
+          {t(group === 'held' ? texts.held : texts.ends)}
+        </Badge>
+      ),
+      sink,
+      address: href('grants', id),
+      reason: origin,
+      at: group === 'held' ? helduntil : expiresat,
+      action: 'review' as const,
+    }));
+  });
+  const newest = ofSubscriptions.sort((one, two) => (two.at ?? '').localeCompare(one.at ?? ''));
+  return [...newest, ...grants];
+}
+
+function columns(): Array<TableColumn<Problem>> {
+  return [
+    { key: 'status', title: t(texts.status), width: '150px', cell: ({ badge }) => badge },
+    {
+      key: 'sink',
+      title: t(texts.sink),
+      cell: ({ sink, address }) => (
+        <a class="plain" href={address}>
+          <Sink sink={sink} />
+        </a>
+      ),
+    },
+    { key: 'reason', title: t(texts.reason), width: '32%', from: 'tablet', cell: ({ reason }) => reason },
+    {
+      key: 'at',
+      title: t(texts.since),
+      width: '124px',
+      from: 'tablet',
+      cell: ({ at }) => <Time at={at} />,
+    },
+    {
+      key: 'action',
+      title: t(texts.next),
+      width: '124px',
+      isNumber: true,
+      from: 'tablet',
+      cell: ({ action, address, sink }) => (
+        <a class="act" href={address} aria-label={`${t(texts.actions[action])}: ${sink}`}>
+          {t(texts.actions[action])}
+        </a>
+      ),
+    },
+  ];
+}
+
+function NeedsPerson({ groups }: { groups: readonly Group[] | undefined }) {
+  const rows = problemsIn(groups ?? []);
   return (
-    <section class="card" aria-labelledby={`group-${name}`}>
-      <h3 id={`group-${name}`}>
-        {t(title)}: {number}
-      </h3>
-      <p class="soft">{t(hint)}</p>
-      <ul>
-        {first.map(({ id, sink, address: place, message, at }) => (
-          <li key={id}>
-            <a href={place}>
-              <bdi>{sink}</bdi>
-            </a>
-            {message !== undefined && (
-              <>
-                {' '}
-                <bdi>{message}</bdi>
-              </>
-            )}
-            {at !== undefined && (
-              <>
-                {' '}
-                {t(name === 'held' ? texts.holdEnds : texts.expires)} <Time at={at} />
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-      {(count > first.length || isAtLeast) && (
-        <p>
-          <a href={address}>
-            {t(texts.showAll)}: {t(title)}, {number}
-          </a>
-        </p>
+    <section class="card needs" aria-labelledby="needs">
+      <h2 id="needs">{t(texts.needs)}</h2>
+      {groups === undefined ? (
+        <Skeleton rows={5} />
+      ) : rows.length === 0 ? (
+        <Empty title={t(texts.nothing)} text={t(texts.nothingHint)} />
+      ) : (
+        <Table caption={t(texts.needs)} rows={rows} keyOf={({ id, sink }) => id + sink} columns={columns()} />
       )}
     </section>
   );
@@ -188,7 +180,7 @@ function GroupCard({ group: { name, count, isAtLeast, first, address } }: { grou
 type Statistics = Schemas['Statistics'];
 type Counted = Statistics['series'][number];
 
-const dayMs = 86_400_000;
+const [hourMs, dayMs] = [3_600_000, 86_400_000];
 const ranges = {
   day: { step: 'hour', ms: dayMs, refreshMs: 15_000 },
   month: { step: 'day', ms: 30 * dayMs, refreshMs: 60_000 },
@@ -196,172 +188,234 @@ const ranges = {
 } as const;
 type Range = keyof typeof ranges;
 
-const isRange = (text: string | undefined): text is Range => text !== undefined && Object.hasOwn(ranges, text);
-
-/** How much happened, from the numbers that the registry keeps for this. */
-function Activity({ range: wanted }: { range: string | undefined }) {
-  const range = isRange(wanted) ? wanted : 'day';
-  const { step, ms } = ranges[range];
-  const statistics = useResource(`statistics ${range}`, async (signal) => {
-    const stepMs = step === 'hour' ? 3_600_000 : dayMs;
-    // The last step is the present one.
-    const since = new Date(Date.now() - ms + stepMs).toISOString();
-    return (await api.GET('/statistics', { params: { query: { step, since } }, signal })).data;
-  });
-  useEvery(ranges[range].refreshMs, statistics.reload);
-  return (
-    <section aria-labelledby="activity">
-      <h2 id="activity">{t(texts.activity)}</h2>
-      <div class="filters">
-        <SelectField
-          label={t(texts.range)}
-          value={range}
-          options={Object.keys(ranges) as Range[]}
-          textOf={(each) => t(texts.ranges[each])}
-          onChange={(value) => replaceQuery({ range: value === 'day' ? undefined : value })}
-        />
-      </div>
-      <Loaded of={statistics}>{(data) => <Charts data={data} />}</Loaded>
-    </section>
-  );
+function range(): Range {
+  const wanted = route.value.query['range'] ?? '';
+  return Object.hasOwn(ranges, wanted) ? (wanted as Range) : 'day';
 }
 
-function Charts({ data }: { data: Statistics }) {
-  const labels = labelsOf(data);
-  const sum = (isPart: (series: Counted) => boolean) =>
-    data.series.filter(isPart).reduce(
-      (total, { values }) => total.map((value, place) => value + (values[place] ?? 0)),
-      labels.map(() => 0),
-    );
-  const handshakes = handshakeLooks.map(([outcome, look]) => ({
-    name: t(texts.handshakeOutcomes[outcome]),
-    look,
-    values: sum((series) => series.outcome === outcome),
-  }));
-  const deliveries = deliveryLooks.map(([part, look]) => ({
-    name: t(texts.deliveryOutcomes[part]),
-    look,
-    values: sum(({ kind, code }) => kind === 'delivery' && (partOf[code] ?? 'failed') === part),
-  }));
-  const leased = sum(({ kind, code }) => kind === 'lease' && code === 'leased');
-  const allowed = sum(({ kind, code }) => kind === 'lease' && code === 'allowed');
-  const unused = allowed.map((value, place) => Math.max(0, value - (leased[place] ?? 0)));
-  const rates = [
-    { name: t(texts.leased), look: 3, values: leased },
-    { name: t(texts.unused), look: 4, values: unused },
-  ];
-  return (
-    <div class="cards">
-      <Chart title={texts.handshakes} labels={labels} series={handshakes} />
-      <Chart title={texts.deliveries} labels={labels} series={deliveries} />
-      <Chart title={texts.rates} hint={texts.ratesHint} labels={labels} series={rates} />
-    </div>
-  );
+/** Reads again from time to time, while the page can be seen. */
+function useEvery(ms: number, work: () => void): void {
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && work(), ms);
+    return () => clearInterval(timer);
+  }, [ms]);
+}
+
+/** How much happened, from the numbers that the registry keeps for this. */
+function useStatistics(of: Range) {
+  const { step, ms, refreshMs } = ranges[of];
+  const statistics = useResource(`statistics ${of}`, async (signal) => {
+    // The last step is the present one.
+    const since = new Date(Date.now() - ms + (step === 'hour' ? hourMs : dayMs)).toISOString();
+    return (await api.GET('/statistics', { params: { query: { step, since } }, signal })).data;
+  });
+  useEvery(refreshMs, statistics.reload);
+  return statistics;
 }
 
 const handshakeLooks = [
-  ['granted', 1],
-  ['refused', 2],
-  ['no_response', 5],
-  ['not_asked', 4],
+  ['granted', 'good'],
+  ['refused', 'bad'],
+  ['no_response', 'open'],
+  ['not_asked', 'off'],
 ] as const;
-
 const deliveryLooks = [
-  ['delivered', 1],
-  ['wait', 5],
-  ['gone', 6],
-  ['failed', 2],
+  ['delivered', 'good'],
+  ['failed', 'bad'],
+  ['wait', 'open'],
+  ['gone', 'stop'],
 ] as const;
-const partOf: Partial<Record<string, (typeof deliveryLooks)[number][0]>> = {
+const deliveryOf: Partial<Record<string, (typeof deliveryLooks)[number][0]>> = {
   delivered: 'delivered',
   throttled: 'wait',
   unavailable: 'wait',
   gone: 'gone',
 };
 
-function Chart(props: { title: Text; hint?: Text; labels: readonly string[]; series: readonly Series[] }) {
-  const { title, hint, labels, series } = props;
-  const isEmpty = series.every(({ values }) => values.every((value) => value === 0));
-  return (
-    <section class="card">
-      {isEmpty ? (
-        <>
-          <p>{t(title)}</p>
-          <p class="soft">{t(texts.none)}</p>
-        </>
-      ) : (
-        <BarChart title={t(title)} labels={labels} series={series} />
-      )}
-      {hint !== undefined && <p class="soft">{t(hint)}</p>}
-    </section>
-  );
+function chartsOf(data: Statistics) {
+  const labels = labelsOf(data);
+  const sum = (isPart: (series: Counted) => boolean) =>
+    data.series.filter(isPart).reduce(
+      (total, { values }) => total.map((value, place) => value + (values[place] ?? 0)),
+      labels.map(() => 0),
+    );
+  const leased = sum(({ kind, code }) => kind === 'lease' && code === 'leased');
+  const allowed = sum(({ kind, code }) => kind === 'lease' && code === 'allowed');
+  const used = leased.map((value, place) => (value === 0 ? 0 : (100 * value) / (allowed[place] ?? value)));
+  const step = data.step === 'hour' ? 'hour' : 'day';
+  return {
+    handshakes: (
+      <Chart
+        title={t(texts.handshakes[step])}
+        labels={labels}
+        series={handshakeLooks.map(([outcome, look]) => ({
+          name: t(texts.handshakeOutcomes[outcome]),
+          look,
+          values: sum((series) => series.outcome === outcome),
+        }))}
+      />
+    ),
+    rates: (
+      <Chart
+        title={t(texts.rates)}
+        hint={t(texts.ratesHint)}
+        labels={labels}
+        unit="%"
+        limit={{ value: 100, name: t(texts.allowed) }}
+        series={[{ name: t(texts.used), look: 'good', values: used }]}
+        columns={[
+          { name: t(texts.leased), values: leased },
+          { name: t(texts.allowed), values: allowed },
+          { name: '%', values: used },
+        ]}
+      />
+    ),
+    deliveries: (
+      <Chart
+        title={t(texts.deliveries[step])}
+        labels={labels}
+        series={deliveryLooks.map(([part, look]) => ({
+          name: t(texts.deliveryOutcomes[part]),
+          look,
+          values: sum(({ kind, code }) => kind === 'delivery' && (deliveryOf[code] ?? 'failed') === part),
+        }))}
+      />
+    ),
+  };
 }
 
 /** Hours as the user's clock shows them; days are in UTC. */
 function labelsOf({ step, since, until }: Statistics): string[] {
-  const stepMs = step === 'hour' ? 3_600_000 : dayMs;
   const format = new Intl.DateTimeFormat(
-    language.value,
-    step === 'hour'
-      ? { weekday: 'short', hour: '2-digit', minute: '2-digit' }
-      : { day: 'numeric', month: 'short', timeZone: 'UTC' },
+    locale.value,
+    step === 'hour' ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short', timeZone: 'UTC' },
   );
+  const stepMs = step === 'hour' ? hourMs : dayMs;
   const from = Date.parse(since);
-  const count = (Date.parse(until) - from) / stepMs;
-  return Array.from({ length: count }, (_, place) => format.format(from + place * stepMs));
+  const length = (Date.parse(until) - from) / stepMs;
+  return Array.from({ length }, (_, place) => format.format(from + place * stepMs));
 }
 
 const healthEveryMs = 10_000;
 /** As current as polling makes it. */
 const usualSeconds = 3;
 
-/** Whether the registry keeps up. */
-function Health() {
+function useHealth() {
   const health = useResource('health', async (signal) => (await api.GET('/health', { signal })).data);
   useEvery(healthEveryMs, health.reload);
-  const seconds = (value: number) => formatNumber(Math.round(value));
+  return health;
+}
+
+/** Whether the registry keeps up: what, in words, and whether that is well. */
+function healthFacts({ secondsbehind, secondslate, writable }: Schemas['Health']): Array<[string, string, Look]> {
+  const lag = (seconds: number | undefined, none: string, usual: string, late: (seconds: string) => string) =>
+    seconds === undefined
+      ? ([none, 'open'] as const)
+      : seconds < usualSeconds
+        ? ([usual, 'good'] as const)
+        : ([late(formatNumber(Math.round(seconds))), 'bad'] as const);
+  return [
+    [t(texts.feed), ...lag(secondsbehind, t(texts.loading), t(texts.current), (n) => t(texts.behind(n)))],
+    [t(texts.late), ...lag(secondslate, t(texts.noDatabase), t(texts.onTime), (n) => t(texts.secondsLate(n)))],
+    [t(texts.changes), t(writable ? texts.possible : texts.readOnly), writable ? 'good' : 'bad'],
+  ];
+}
+
+function Health({ of }: { of: Schemas['Health'] }) {
   return (
-    <section aria-labelledby="health">
+    <section class="card" aria-labelledby="health">
       <h2 id="health">{t(texts.health)}</h2>
-      <Loaded of={health}>
-        {({ version, secondsbehind, secondslate, writable }) => (
-          <dl class="facts">
-            <dt>{t(texts.feedLag)}</dt>
-            <dd>
-              {secondsbehind === undefined
-                ? t(texts.loading)
-                : secondsbehind < usualSeconds
-                  ? t(texts.current)
-                  : `${seconds(secondsbehind)} ${t(texts.behind)}`}
-            </dd>
-            <dt>{t(texts.late)}</dt>
-            <dd>
-              {secondslate === undefined
-                ? t(texts.unknown)
-                : secondslate < usualSeconds
-                  ? t(texts.onTime)
-                  : `${seconds(secondslate)} ${t(texts.secondsLate)}`}
-            </dd>
-            <dt>{t(texts.changes)}</dt>
-            <dd>{t(writable ? texts.possible : texts.readOnly)}</dd>
-            <dt>{t(texts.version)}</dt>
-            <dd>{version}</dd>
-          </dl>
-        )}
-      </Loaded>
+      <dl class="facts health">
+        {healthFacts(of).map(([name, text, look]) => (
+          <>
+            <dt key={name}>{name}</dt>
+            <dd class={`dot ${look}`}>{text}</dd>
+          </>
+        ))}
+        <dt>{t(texts.version)}</dt>
+        <dd>{of.version}</dd>
+      </dl>
     </section>
   );
 }
 
-/** What needs attention, for consumers among their own; and for admins how much happens, and whether the registry keeps up. */
-export function Today() {
-  const maySee = isAdmin.value || isConsumer.value;
+/** For admins: how much happens, and whether the registry keeps up. */
+function Registry({ children }: { children: ComponentChildren }) {
+  const statistics = useStatistics(range());
+  const health = useHealth();
+  const charts = statistics.data && chartsOf(statistics.data);
+  const waiting = <div class="card chart" aria-busy="true" />;
+  const isIll = health.data !== undefined && healthFacts(health.data).some(([, , look]) => look === 'bad');
+  const state = health.data === undefined ? waiting : <Health of={health.data} />;
   return (
     <>
-      <h1>{t(commonTexts.menu[''])}</h1>
-      {maySee ? <Attention /> : <p>{t(texts.elsewhere)}</p>}
-      {isAdmin.value && <Activity range={route.value.query['range']} />}
-      {isAdmin.value && <Health />}
+      {isIll && state}
+      <ProblemView problem={statistics.problem} onRetry={statistics.reload} />
+      <div class="charts">
+        {charts?.handshakes ?? waiting}
+        {charts?.rates ?? waiting}
+      </div>
+      {children}
+      <ProblemView problem={health.problem} onRetry={health.reload} />
+      <div class="charts">
+        {charts?.deliveries ?? waiting}
+        {!isIll && state}
+      </div>
+    </>
+  );
+}
+
+/** What needs a person, for consumers among their own. */
+export function Today() {
+  const { data, problem, isLoading, at } = overview.value;
+  useOutageEnd({ problem, isLoading }, () => void readOverview());
+  if (!isAdmin.value && !isConsumer.value) {
+    return (
+      <>
+        <h1>{t(commonTexts.menu[''])}</h1>
+        <p>{t(texts.elsewhere)}</p>
+      </>
+    );
+  }
+  const needs = <NeedsPerson groups={data?.groups} />;
+  return (
+    <>
+      <div class="title">
+        <h1>{t(commonTexts.menu[''])}</h1>
+        {at !== undefined && (
+          <span class="soft">
+            {t(texts.updated)} <Time at={at} />
+          </span>
+        )}
+        {isAdmin.value && (
+          <Menu
+            button={
+              <>
+                <Icon of={Calendar} />
+                {t(texts.ranges[range()])}
+              </>
+            }
+          >
+            {(Object.keys(ranges) as Range[]).map((each) => (
+              <MenuButton
+                key={each}
+                aria-pressed={each === range()}
+                onClick={() => replaceQuery({ range: each === 'day' ? undefined : each })}
+              >
+                {capital(t(texts.ranges[each]))}
+              </MenuButton>
+            ))}
+          </Menu>
+        )}
+      </div>
+      <ProblemView problem={problem} onRetry={() => void readOverview()} />
+      {data?.alerts.map(({ code, message }) => (
+        <p key={code + message} class="problem">
+          <bdi>{message}</bdi>
+        </p>
+      ))}
+      <Numbers groups={data?.groups} />
+      {isAdmin.value ? <Registry>{needs}</Registry> : needs}
     </>
   );
 }
