@@ -7,6 +7,8 @@ export const pageTexts = {
   request: { en: 'Request', nl: 'Verzoek' },
   start: { en: 'Start page', nl: 'Startpagina' },
   console: { en: 'Console', nl: 'Console' },
+  /** Each in itself. */
+  languages: { en: 'English', nl: 'Nederlands' } satisfies Record<Language, string>,
   origin: { en: 'Origin', nl: 'Herkomst' },
   webhook: { en: 'Webhook', nl: 'Webhook' },
   rate: { en: 'Rate', nl: 'Tempo' },
@@ -25,11 +27,33 @@ export const questionTexts = {
     en: 'May this origin send events to your webhook?',
     nl: 'Mag deze herkomst gebeurtenissen naar uw webhook sturen?',
   },
-  lead: (origin: string): Text => ({
-    en: `The system ${origin} asks for your consent to send events to the webhook below.`,
-    nl: `Het systeem ${origin} vraagt uw toestemming om gebeurtenissen naar de webhook hieronder te sturen.`,
+  /** All are markup. */
+  lead: (origin: string, sink: string, rate: Text): Text => ({
+    en: `${origin} asks to send events to ${sink}, ${rate.en}.`,
+    nl: `${origin} vraagt toestemming om gebeurtenissen naar ${sink} te sturen, ${rate.nl}.`,
   }),
   unlessAllowed: { en: 'It may not send unless you allow it.', nl: 'Zonder uw toestemming mag dat niet.' },
+  why: { en: 'Why you see this', nl: 'Waarom u dit ziet' },
+  whyText: {
+    en: 'Someone requested events for this webhook. A URL that someone typed is no permission, so this registry asks the webhook first. Check it in your log: the link came in the header <code>WebHook-Request-Callback</code> of an OPTIONS request to the webhook.',
+    nl: 'Iemand heeft voor deze webhook gebeurtenissen aangevraagd. Een ingevulde URL is geen toestemming. Daarom vraagt dit register het eerst aan de webhook. Controleer dat in uw log: de link stond in de header <code>WebHook-Request-Callback</code> van een OPTIONS-verzoek aan de webhook.',
+  },
+  nothing: { en: 'If you do nothing', nl: 'Als u niets doet' },
+  nothingIsSent: {
+    en: 'Nothing is sent. After the time above, this link no longer works.',
+    nl: 'Dan wordt er niets gestuurd. Na het tijdstip hierboven werkt deze link niet meer.',
+  },
+  consentRunsOut: {
+    en: 'The present consent runs out, unless the webhook renews it before.',
+    nl: 'Dan loopt de huidige toestemming af, tenzij de webhook die eerder verlengt.',
+  },
+  consentStays: { en: 'The present consent stays as it is.', nl: 'Dan blijft de huidige toestemming bestaan.' },
+  who: { en: 'Who asks you', nl: 'Wie het u vraagt' },
+  assent: {
+    en: 'The registry uses Assent, software that records which webhooks agreed to receive events. It sends no events itself.',
+    nl: 'Het register gebruikt Assent: software die vastlegt welke webhooks gebeurtenissen willen ontvangen. Assent stuurt zelf geen gebeurtenissen.',
+  },
+  guide: { en: 'Guide for owners of webhooks', nl: 'Handleiding voor eigenaren van webhooks (Engels)' },
   /** `time`: when the consent that exists ends. */
   renewal: (time: Text): Text => ({
     en: `It has consent until ${time.en} and asks to renew it. If you refuse, the consent ends now.`,
@@ -71,9 +95,15 @@ export const questionTexts = {
 export const decisionTexts = {
   given: { en: 'Consent given', nl: 'Toestemming gegeven' },
   givenBefore: { en: 'Consent was already given', nl: 'Toestemming was al gegeven' },
-  maySend: {
-    en: 'The origin may send events to this webhook.',
-    nl: 'De herkomst mag gebeurtenissen naar deze webhook sturen.',
+  /** Both are markup. */
+  maySend: (origin: string, sink: string): Text => ({
+    en: `${origin} may send events to ${sink}.`,
+    nl: `${origin} mag gebeurtenissen naar ${sink} sturen.`,
+  }),
+  takeBack: { en: 'To take it back', nl: 'Intrekken' },
+  takeBackText: {
+    en: 'Respond to an event with <code>410 Gone</code>, or ask the operator of this registry to revoke the grant.',
+    nl: 'Antwoord op een gebeurtenis met <code>410 Gone</code>, of vraag de beheerder van dit register om de grant in te trekken.',
   },
   refused: { en: 'Consent refused', nl: 'Toestemming geweigerd' },
   refusal: {

@@ -1,3 +1,5 @@
+import type { Text } from './text.js';
+
 /** The page at `/`, and what stands around every page. */
 export const landingTexts = {
   frame: {
@@ -6,6 +8,7 @@ export const landingTexts = {
       docs: { en: 'API reference', nl: 'API-referentie' },
       'guides/': { en: 'Guides', nl: 'Handleidingen' },
     },
+    menuLabel: { en: 'Menu', nl: 'Menu' },
     needsScript: {
       en: 'The console needs JavaScript. The API does everything that it does.',
       nl: 'De console heeft JavaScript nodig. De API kan alles wat de console kan.',
@@ -13,38 +16,75 @@ export const landingTexts = {
     skip: { en: 'Skip to content', nl: 'Naar de inhoud' },
     onThisPage: { en: 'On this page', nl: 'Op deze pagina' },
   },
+  footer: {
+    label: { en: 'About this registry', nl: 'Over dit register' },
+    /** `operator` is markup. */
+    runBy: (operator: string): Text => ({
+      en: `${operator} runs this registry.`,
+      nl: `${operator} beheert dit register.`,
+    }),
+    unnamed: { en: 'This registry does not name its operator.', nl: 'Dit register noemt zijn beheerder niet.' },
+    contact: { en: 'Contact', nl: 'Contact' },
+    guides: { en: 'Guides', nl: 'Handleidingen' },
+    accessibility: { en: 'Accessibility', nl: 'Toegankelijkheid' },
+    /** The guide with the accessibility statement. */
+    statement: { en: 'accessibility', nl: 'toegankelijkheidsverklaring' },
+    security: { en: 'Report a vulnerability', nl: 'Een kwetsbaarheid melden' },
+  },
   title: { en: 'A registry of consent for webhooks', nl: 'Een register van toestemming voor webhooks' },
   lead: {
-    en: 'Assent records which webhooks consent to receive events, from which origin (the name in the handshake) and how fast. Senders, the systems behind that name, ask it before they send; Assent never delivers events itself.',
-    nl: 'Assent legt vast welke webhooks toestemming geven om gebeurtenissen te ontvangen, van welke herkomst (origin: de naam in de handshake) en hoe snel. Verzenders, de systemen achter die naam, vragen Assent of zij mogen sturen; Assent bezorgt zelf niets.',
+    en: 'Assent asks a webhook before anything is sent to it, and records which origin may send there, and how fast. Senders ask Assent first; Assent delivers no events itself.',
+    nl: 'Assent vraagt een webhook om toestemming voordat er iets naartoe gaat, en legt vast welke herkomst (origin) er mag sturen, en hoe snel. Verzenders vragen het eerst aan Assent; Assent bezorgt zelf niets.',
   },
-  console: {
-    title: { en: 'Console', nl: 'Console' },
-    does: {
-      en: 'Do everything in your browser: see why a webhook refused, subscribe, try a filter, approve, revoke, block, and follow what changes.',
-      nl: 'Doe alles in uw browser: zien waarom een webhook weigert, abonneren, een filter proberen, goedkeuren, intrekken, blokkeren en wijzigingen volgen.',
+  open: { en: 'Open the console', nl: 'Open de console' },
+  begin: { en: 'Quickstart', nl: 'Snel beginnen' },
+  /** The drawing beside the title. */
+  drawing: {
+    title: { en: 'How consent comes about', nl: 'Hoe toestemming ontstaat' },
+    description: {
+      en: 'Assent asks the webhook whether shop.example.com may send. The webhook says yes, 120 per minute. The sender asks Assent where an event goes, and sends it to the webhook.',
+      nl: 'Assent vraagt de webhook of shop.example.com mag sturen. De webhook zegt ja, 120 per minuut. De verzender vraagt Assent waar een gebeurtenis naartoe gaat en stuurt die naar de webhook.',
     },
-    development: {
-      en: 'This command prints a link that signs you in:',
-      nl: 'Deze opdracht toont een link om aan te melden:',
-    },
+    lanes: [
+      { en: 'Sender', nl: 'Verzender' },
+      { en: 'Assent', nl: 'Assent' },
+      { en: 'Your webhook', nl: 'Uw webhook' },
+    ],
+    asks: { en: 'May shop.example.com send?', nl: 'Mag shop.example.com sturen?' },
+    consents: { en: 'Yes, 120 per minute', nl: 'Ja, 120 per minuut' },
+    matches: { en: 'Who gets this event?', nl: 'Wie krijgt dit?' },
+    permits: { en: 'Your webhook', nl: 'Uw webhook' },
+    sends: { en: 'The event', nl: 'De gebeurtenis' },
   },
+  /** What each role does first, with the guide to it. */
   doors: {
     consumer: {
       title: { en: 'I receive events', nl: 'Ik ontvang gebeurtenissen' },
       role: { en: 'Consumer', nl: 'Afnemer' },
       steps: [
         {
-          en: 'Let your webhook respond to the OPTIONS handshake.',
-          nl: 'Laat uw webhook antwoord geven op de OPTIONS-handshake.',
+          guide: 'guides/consumers/receive',
+          name: { en: 'Answer the handshake', nl: 'De handshake beantwoorden' },
+          does: {
+            en: 'Your webhook says which origin may send, and how fast.',
+            nl: 'Uw webhook zegt welke herkomst mag sturen, en hoe snel.',
+          },
         },
         {
-          en: 'Create a subscription for your sink. Assent asks your webhook for consent right away.',
-          nl: 'Maak een abonnement voor uw sink. Assent vraagt uw webhook meteen om toestemming.',
+          guide: 'guides/consumers/subscribe',
+          name: { en: 'Subscribe', nl: 'Abonneren' },
+          does: {
+            en: 'Choose events. Assent asks your webhook right away.',
+            nl: 'Kies gebeurtenissen. Assent vraagt uw webhook meteen om toestemming.',
+          },
         },
         {
-          en: 'Read the status. If your webhook did not consent, it names what to change.',
-          nl: 'Lees de status. Gaf uw webhook geen toestemming, dan staat er wat u moet aanpassen.',
+          guide: 'guides/consumers/try-your-webhook',
+          name: { en: 'Find out why it refuses', nl: 'Nagaan waarom uw webhook weigert' },
+          does: {
+            en: 'Each refusal names what to change.',
+            nl: 'Bij elke weigering staat wat u moet aanpassen.',
+          },
         },
       ],
     },
@@ -53,16 +93,28 @@ export const landingTexts = {
       role: { en: 'Sender', nl: 'Verzender' },
       steps: [
         {
-          en: 'Match an event. The response lists the sinks that want it and that you may send to.',
-          nl: 'Vraag welke sinks een gebeurtenis willen en waar u naartoe mag sturen.',
+          guide: 'guides/senders/http',
+          name: { en: 'Ask where an event goes', nl: 'Vragen waar een gebeurtenis naartoe gaat' },
+          does: {
+            en: 'The response lists the sinks that want it and that you may send to.',
+            nl: 'Het antwoord noemt de sinks die haar willen en waar u naartoe mag sturen.',
+          },
         },
         {
-          en: 'Send it, no faster than the rate of each sink.',
-          nl: 'Verstuur de gebeurtenis, niet sneller dan het tempo van elke sink.',
+          guide: 'guides/senders/kit',
+          name: { en: 'Send with the kit', nl: 'Versturen met de kit' },
+          does: {
+            en: 'It keeps to the rate of each sink, and reports the outcomes.',
+            nl: 'De kit houdt zich aan het tempo van elke sink en meldt de resultaten.',
+          },
         },
         {
-          en: 'Report the outcomes. A 410 ends the grant, and a 429 makes every sender hold.',
-          nl: 'Meld de resultaten. Een 410 beëindigt de grant; bij een 429 pauzeert elke verzender.',
+          guide: 'guides/senders/gateways',
+          name: { en: 'Guard a gateway', nl: 'Een gateway beveiligen' },
+          does: {
+            en: 'nginx, Caddy and Envoy ask Assent before they forward.',
+            nl: 'nginx, Caddy en Envoy vragen het Assent voordat zij doorsturen.',
+          },
         },
       ],
     },
@@ -71,24 +123,37 @@ export const landingTexts = {
       role: { en: 'Admin', nl: 'Beheerder' },
       steps: [
         {
-          en: 'Register the origins that may send, and their policy.',
-          nl: 'Registreer de herkomsten die mogen sturen en hun beleid.',
+          guide: 'guides/admins/origins',
+          name: { en: 'Register origins', nl: 'Herkomsten registreren' },
+          does: {
+            en: 'Who may send, and by which rules.',
+            nl: 'Wie er mag sturen, en volgens welke regels.',
+          },
         },
         {
-          en: 'Record agreements between organisations as grants.',
-          nl: 'Leg overeenkomsten tussen organisaties vast als grants.',
+          guide: 'guides/admins/console',
+          name: { en: 'Work in the console', nl: 'Werken in de console' },
+          does: {
+            en: 'Approve, revoke, record agreements, and follow what changes.',
+            nl: 'Goedkeuren, intrekken, overeenkomsten vastleggen en wijzigingen volgen.',
+          },
         },
         {
-          en: 'Revoke a grant when an origin must stop. The audit record shows who changed what.',
-          nl: 'Trek een grant in als een herkomst moet stoppen. Het auditlog toont wie wat heeft gewijzigd.',
+          guide: 'guides/admins/incident',
+          name: { en: 'Stop deliveries', nl: 'Bezorging stoppen' },
+          does: {
+            en: 'Block an origin or a host in an incident. You see first who is affected.',
+            nl: 'Blokkeer bij een incident een herkomst of een host. U ziet vooraf wie het raakt.',
+          },
         },
       ],
     },
   },
-  reference: { en: 'API reference for this role', nl: 'API-referentie voor deze rol' },
-  ownerReference: { en: 'API reference for webhook owners', nl: 'API-referentie voor eigenaren van webhooks' },
-  allGuides: { en: 'All guides', nl: 'Alle handleidingen' },
   token: {
+    development: {
+      en: 'This command prints a link that signs you in to the console:',
+      nl: 'Deze opdracht toont een link waarmee u zich aanmeldt in de console:',
+    },
     title: { en: 'Where a token comes from', nl: 'Hoe u een token krijgt' },
     fromDevelopment: {
       en: 'This registry issues its own tokens, for development. Run one of these commands in its folder:',
@@ -104,21 +169,7 @@ export const landingTexts = {
     },
   },
   health: {
-    title: { en: 'Health', nl: 'Status' },
-    running: (version: string, apiVersion: string) => ({
-      en: `This registry is running: Assent ${version}, API ${apiVersion}.`,
-      nl: `Dit register werkt: Assent ${version}, API ${apiVersion}.`,
-    }),
-    isPrivate: {
-      en: 'Readiness and metrics are on a private listener that only the operator reaches.',
-      nl: 'Gereedheid en metingen staan op een aparte poort die alleen de systeembeheerder kan bereiken.',
-    },
-    here: { en: 'On this machine:', nl: 'Op deze machine:' },
-  },
-  links: {
-    title: { en: 'Links', nl: 'Links' },
-    contract: { en: 'The contract (OpenAPI 3.1)', nl: 'Het contract (OpenAPI 3.1)' },
-    security: { en: 'Report a vulnerability', nl: 'Een kwetsbaarheid melden' },
-    contact: { en: 'Contact', nl: 'Contact' },
+    en: 'Readiness and metrics, on a listener that only the operator reaches:',
+    nl: 'Gereedheid en metingen, op een poort die alleen de systeembeheerder kan bereiken:',
   },
 };

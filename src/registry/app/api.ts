@@ -10,6 +10,7 @@ import { routes as callbacks } from '../handshake/routes.js';
 import { createApp } from '../http/app.js';
 import { serveDocuments } from '../http/documents.js';
 import { createFastPath } from '../http/fast-path.js';
+import { siteOf } from '../http/html-page.js';
 import { Pipeline } from '../http/pipeline.js';
 import { routes as match } from '../match/routes.js';
 import { routes as origins } from '../origins/routes.js';
@@ -30,6 +31,7 @@ export function createApi(
   const pipeline = new Pipeline({
     log,
     publicUrl: config.publicUrl ?? '',
+    site: siteOf(config),
     checkAnswers,
     stopping,
     handlers: {

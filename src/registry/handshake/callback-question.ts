@@ -2,12 +2,15 @@ import type { Filter } from '../../matching/filters/filter.js';
 import type { Rate } from '../../consent/rate.js';
 import type { subscription as SubscriptionRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/database.js';
-import type { OfferedHandshake } from './callback-key.js';
+import type { Origin } from '../../consent/origin.js';
+import { offeredRate, type OfferedHandshake } from './callback-key.js';
 
 /** What a webhook owner decides on: who asks, for what, and how fast. */
 export interface OwnerQuestion {
   kind: 'open';
   origin: string;
+  /** What its tenant says that it is. */
+  description: string | undefined;
   sink: string;
   tenant: string;
   /** Applies if the owner enters no rate. */
@@ -39,7 +42,7 @@ const maxShown = 5;
 export async function questionOf(
   sql: Sql,
   called: OfferedHandshake,
-  rate: Rate,
+  { description, defaultRate }: Pick<Origin, 'description' | 'defaultRate'>,
   grantedUntil: Date | undefined,
 ): Promise<OwnerQuestion> {
   const { origin, sink, tenant, subscription, trigger, callbackexpiresat } = called;
@@ -51,9 +54,10 @@ export async function questionOf(
   return {
     kind: 'open',
     origin,
+    description,
     sink,
     tenant,
-    rate,
+    rate: offeredRate(called) ?? defaultRate,
     grantedUntil,
     isRenewal: trigger === 'renewal',
     until: callbackexpiresat,

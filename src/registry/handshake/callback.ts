@@ -66,8 +66,8 @@ export class Callbacks {
     if (refusal !== undefined) return refusal;
     if (whyClosed(called) !== undefined) throw callbackUnknown();
     if (called.state === 'granted') return grantBefore(sql, called);
-    const { defaultRate } = await findOrigin(sql, called.tenant, called.origin);
-    return questionOf(sql, called, offeredRate(called) ?? defaultRate, (await liveGrant(sql, called))?.expiresAt);
+    const origin = await findOrigin(sql, called.tenant, called.origin);
+    return questionOf(sql, called, origin, (await liveGrant(sql, called))?.expiresAt);
   }
 
   /**

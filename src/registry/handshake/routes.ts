@@ -1,6 +1,7 @@
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import type { OperationResponse, OperationRequest, Handlers } from '../http/handler.js';
+import { siteOf, type Site } from '../http/html-page.js';
 import { parseRate } from '../../consent/rate.js';
 import { undecidedTexts } from '../../base/texts/handshakes.js';
 import { callerOf } from './callback-caller.js';
@@ -22,11 +23,16 @@ export function routes({ config, counter, database }: Context): Handlers<Callbac
       onDecided: ({ verdict, ...pair }) => counter.count(pair, { kind: 'handshake', code: verdict }, 1),
     }),
     config.publicUrl,
+    siteOf(config),
   );
 }
 
 /** GET and POST from programs grant. A person gets a page, and only the form on that page decides. HEAD never gets here. */
-export function callbackRoutes(callbacks: Pick<Callbacks, 'read' | 'grant' | 'refuse'>, publicUrl: string | undefined) {
+export function callbackRoutes(
+  callbacks: Pick<Callbacks, 'read' | 'grant' | 'refuse'>,
+  publicUrl: string | undefined,
+  site: Site,
+) {
   async function handle(call: CallbackRequest, isPost: boolean): Promise<OperationResponse<CallbackOperation>> {
     const { header, requestId, body: form } = call;
     const prefersPage = call.preferred('application/json', 'text/html') === 'text/html';
@@ -36,18 +42,21 @@ export function callbackRoutes(callbacks: Pick<Callbacks, 'read' | 'grant' | 're
     }
     const isPerson = caller === 'person';
     const key = { handshake: call.path.handshake, key: call.query.key };
-    const { language } = call;
     const headers = { Vary: 'Accept' };
-    const page = (html: string, status: 200 | 400 = 200) => ({ status, headers, html });
+    const language = form?.language ?? call.language;
+    const shown = { language, site };
+    const page = (html: string, status: 200 | 400 = 200) => ({
+      status,
+      headers: { ...headers, 'Content-Language': language },
+      html,
+    });
 
     const decision = form?.decision;
-    if (isPerson && decision === undefined) return page(callbackPage(await callbacks.read(key), language));
+    if (isPerson && decision === undefined) return page(callbackPage(await callbacks.read(key), shown));
     const formRate = decision === undefined || !form?.rate ? undefined : form.rate;
     if (isPerson && decision === 'allow' && formRate !== undefined && parseRate(formRate) === undefined) {
       const asked = await callbacks.read(key);
-      return asked.kind === 'open'
-        ? page(questionPage(asked, language, formRate), 400)
-        : page(callbackPage(asked, language));
+      return asked.kind === 'open' ? page(questionPage(asked, shown, formRate), 400) : page(callbackPage(asked, shown));
     }
     const outcome =
       decision === 'refuse'
@@ -58,7 +67,7 @@ export function callbackRoutes(callbacks: Pick<Callbacks, 'read' | 'grant' | 're
             allowedOrigin: header['webhook-allowed-origin'],
             allowedRate: formRate ?? header['webhook-allowed-rate'],
           });
-    if (isPerson) return page(callbackPage(outcome, language));
+    if (isPerson) return page(callbackPage(outcome, shown));
     // A program that gives consent only checks whether the response is a success.
     if (outcome.kind === 'refused' && decision !== 'refuse') throw callbackUnknown();
     return { status: 200, headers, body: bodyOf(outcome) };

@@ -11,7 +11,7 @@ import { servedContract } from './served-contract.js';
 export function serveDocuments(
   app: Express,
   setHeaders: RequestHandler,
-  { config: { contact, publicUrl, security, tokens }, contract: { document } }: DocumentContext,
+  { config: { operator, contact, publicUrl, security, tokens }, contract: { document } }: DocumentContext,
   { jwks, authzen }: Documents = {},
 ): void {
   const serve = (path: string, answer: (response: Response) => unknown) => {
@@ -21,7 +21,9 @@ export function serveDocuments(
   const { contacts, policy } = security;
   const issuers = tokens.issuers.map(({ issuer }) => issuer);
   const { developmentIssuer } = tokens;
-  const contract = Buffer.from(JSON.stringify(servedContract(document, { contact, issuers, developmentIssuer })));
+  const contract = Buffer.from(
+    JSON.stringify(servedContract(document, { operator, contact, issuers, developmentIssuer })),
+  );
   // Pages of other hosts may read it, too.
   for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {
     serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
@@ -36,7 +38,7 @@ export function serveDocuments(
 
 interface DocumentContext {
   contract: Pick<Context['contract'], 'document'>;
-  config: Pick<Context['config'], 'contact' | 'publicUrl' | 'security' | 'tokens'>;
+  config: Pick<Context['config'], 'operator' | 'contact' | 'publicUrl' | 'security' | 'tokens'>;
 }
 
 interface Documents {

@@ -1,68 +1,151 @@
-import { createHash } from 'node:crypto';
 import type { components } from '../../base/contract/contract.gen.js';
+import { apiVersion } from '../../base/contract/contract.gen.js';
 import { pageTexts, timeText } from '../../base/texts/callback-page.js';
+import { landingTexts } from '../../base/texts/landing.js';
 import type { Language } from '../../base/texts/text.js';
+import { version } from '../../base/version.js';
+import type { Context } from '../context.js';
 
-/** The colours of all pages, light and dark. Each has the contrast that people need on the ground and on panels. */
-export const theme =
-  ':root{color-scheme:light dark;--text:#1b1b1b;--soft:#595959;--ground:#fff;--panel:#f3f4f5;--line:#d0d4d8;--edge:#6b7075;' +
-  '--accent:#0b5a37;--on-accent:#fff;--link:#1d5fa8;--error:#b00000}' +
-  '@media (prefers-color-scheme:dark){:root{--text:#e6e6e6;--soft:#b3b8bd;--ground:#16181b;--panel:#212428;--line:#3b4046;' +
-  '--edge:#8d949b;--accent:#74d0a0;--on-accent:#0c1f16;--link:#8fbcf2;--error:#ff9d95}}\n';
+/** Everything comes from this registry, no script can write markup, and no other page may frame it. */
+const ownPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; " +
+  "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-const style =
-  theme +
-  'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:38rem;margin:2rem auto;padding:0 1rem;color:var(--text);' +
-  'background:var(--ground);overflow-wrap:anywhere}' +
-  'h1{line-height:1.2;hyphens:auto}dt,label{font-weight:600}dd{margin:0 0 .8rem}label{display:block}' +
-  'input,button{font:inherit;box-sizing:border-box;max-width:100%;min-height:2.75rem;padding:.4rem .8rem;border-radius:.3rem;' +
-  'color:var(--text);background:var(--ground);border:2px solid var(--edge)}' +
-  '.actions{display:flex;flex-wrap:wrap;gap:1rem}' +
-  'button{min-width:8rem;font-weight:600}' +
-  'button.first{color:var(--on-accent);background:var(--accent);border-color:var(--accent)}' +
-  '.hint{margin:0;color:var(--soft)}.error{margin:0;font-weight:600;color:var(--error)}' +
-  ':focus-visible{outline:3px solid var(--link);outline-offset:3px}';
-const styleHash = createHash('sha256').update(style).digest('base64');
+/** The `Content-Security-Policy` of pages at addresses of the API: they send their own form, and nothing else. */
+export const pagePolicy = `${ownPolicy}; form-action 'self'`;
 
-/** The `Content-Security-Policy` of these pages: their one style sheet and their own form; nothing is loaded or run. */
-export const pagePolicy =
-  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'self'; ` +
-  `frame-ancestors 'none'`;
+/** The policy of a page that sends no form, and requests only from these hosts. */
+export const policyOf = (...hosts: readonly string[]): string =>
+  `${ownPolicy}; form-action 'none'; connect-src ${["'self'", ...new Set(hosts)].join(' ')}`;
 
-/** A page for people who opened an address of the API. `title` is text, `content` and `head` are markup. */
-export function htmlPage(language: Language, title: string, content: string, head = ''): string {
+/** What every page says about this registry. */
+export interface Site {
+  /** Who runs it. */
+  operator?: string | undefined;
+  /** A mail address, a URL, or both in one text. */
+  contact?: string | undefined;
+  hasSecurityText?: boolean;
+}
+
+export const siteOf = ({ operator, contact, security }: SiteConfig): Site => ({
+  operator,
+  contact,
+  hasSecurityText: security.contacts.length > 0,
+});
+
+type SiteConfig = Pick<Context['config'], 'operator' | 'contact' | 'security'>;
+
+interface HtmlPage {
+  site: Site;
+  language: Language;
+  /** Text. */
+  title: string;
+  /** From the page to the root, because a proxy may have put a path in front: empty, or `../` for each folder. */
+  root: string;
+  /** Markup of the page between its header and its footer, with its `main`. */
+  content: string;
+  /** Markup at the end of the header. */
+  menu?: string;
+  /** Markup. */
+  head?: string;
+  /** A script of the assets. */
+  script?: string | undefined;
+}
+
+/** A page for people, with the header and the footer that all of them have. */
+export function htmlPage({ site, language, title, root, content, menu = '', head = '', script }: HtmlPage): string {
+  const { skip } = landingTexts.frame;
+  const operator = site.operator === undefined ? '' : `<span class="soft">${escapeHtml(site.operator)}</span>`;
   return `<!doctype html>
 <html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta name="robots" content="noindex">
 ${head}<title>${escapeHtml(title)}</title>
-<style>${style}</style>
-<main>
-<h1>${escapeHtml(title)}</h1>
+<link rel="icon" href="${root}assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${root}assets/base.css">
+<link rel="stylesheet" href="${root}assets/pages.css">
+${script === undefined ? '' : `<script type="module" src="${root}assets/${script}"></script>\n`}<a class="skip" href="#content">${skip[language]}</a>
+<header class="banner">
+<a class="name" href="${root === '' ? './' : root}"><img src="${root}assets/icon.svg" alt="" width="22" height="22">Assent ${operator}</a>
+${menu}</header>
 ${content}
-</main>
+${footer(site, language, root)}
 </html>
 `;
 }
 
-/** What the problem says, for people. `root` is the address of the start page, if there is a way on. */
-export function problemPage(problem: components['schemas']['Problem'], language: Language, root?: string): string {
+/** Who runs the registry, whom to ask, and what a public body has to link from each page. */
+function footer({ operator, contact, hasSecurityText }: Site, language: Language, root: string): string {
+  const texts = landingTexts.footer;
+  const links = [
+    ['guides/', texts.guides],
+    ['docs', landingTexts.frame.menu.docs],
+    [`guides/${texts.statement[language]}`, texts.accessibility],
+    ...(hasSecurityText === true ? [['.well-known/security.txt', texts.security] as const] : []),
+  ] as const;
+  return `<footer>
+<p>${operatorMarkup({ operator, contact }, language)}</p>
+<nav aria-label="${texts.label[language]}">
+${links.map(([address, name]) => `<a href="${root}${address}">${name[language]}</a>\n`).join('')}</nav>
+<p class="soft">Assent ${version} · API ${apiVersion}</p>
+</footer>`;
+}
+
+/** Who runs the registry, and where they are reached. */
+export function operatorMarkup({ operator, contact }: Site, language: Language): string {
+  const { runBy, unnamed, contact: label } = landingTexts.footer;
+  const who = operator === undefined ? unnamed[language] : runBy(`<strong>${escapeHtml(operator)}</strong>`)[language];
+  return contact === undefined ? who : `${who} ${label[language]}: ${contactMarkup(contact)}`;
+}
+
+/** With links in it. */
+export function contactMarkup(contact: string): string {
+  const parts = contact.split(/(https:\/\/[^\s<>()"']+|[^\s<>()@:"']+@[^\s<>()@"']+)/);
+  return parts
+    .map((part, place) => {
+      if (place % 2 === 0) return escapeHtml(part);
+      const address = part.startsWith('https:') ? part : `mailto:${part}`;
+      return `<a href="${escapeHtml(address)}" rel="noreferrer">${escapeHtml(part)}</a>`;
+    })
+    .join('');
+}
+
+/** A page of one column at an address that is no place to stay at. `content` is markup. */
+export function narrowPage(page: HtmlPage): string {
+  const { title, head = '', content } = page;
+  return htmlPage({
+    ...page,
+    head: `<meta name="robots" content="noindex">\n${head}`,
+    content: `<main id="content" class="narrow" tabindex="-1">
+<h1>${escapeHtml(title)}</h1>
+${content}
+</main>`,
+  });
+}
+
+/** What the problem says, for people. `hasWays`: to the start page and to the console. */
+export function problemPage(
+  problem: components['schemas']['Problem'],
+  { site, language, root, hasWays }: Pick<HtmlPage, 'site' | 'language' | 'root'> & { hasWays: boolean },
+): string {
   const { title, detail = '', faults = [], requestid } = problem;
   const entries = faults.map((fault) => entry(fault.pointer, escapeHtml(fault.detail)));
-  const { start, console } = pageTexts;
-  const ways = [['', start] as const, ['console', console] as const].map(
-    ([place, name]) => `<a href="${root}${place}">${name[language]}</a>`,
-  );
-  return htmlPage(
+  const { start, console, request } = pageTexts;
+  const ways = [
+    `<a class="button first" href="${root}">${start[language]}</a>`,
+    `<a class="button" href="${root}console">${console[language]}</a>`,
+  ];
+  return narrowPage({
+    site,
     language,
+    root,
     title,
-    `<p>${escapeHtml(detail)}</p>
-<dl>
-${entries.join('')}${entry(pageTexts.request[language], escapeHtml(requestid))}</dl>${
-      root === undefined ? '' : `\n<p>${ways.join(' · ')}</p>`
+    content: `<p>${escapeHtml(detail)}</p>
+<dl class="facts">
+${entries.join('')}${entry(request[language], `<code>${escapeHtml(requestid)}</code>`)}</dl>${
+      hasWays ? `\n<p class="actions">${ways.join('\n')}</p>` : ''
     }`,
-  );
+  });
 }
 
 /** An entry of a list: a text, and markup. */

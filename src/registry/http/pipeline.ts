@@ -11,7 +11,7 @@ import { readBody, takesBody } from './body.js';
 import { requireScope, type Operation } from '../../base/contract/contract.js';
 import { HttpExchange, type Preferred, type Route, type RouteMatch, type UntypedAnswer } from './exchange.js';
 import type { Handlers } from './handler.js';
-import { pagePolicy, problemPage } from './html-page.js';
+import { pagePolicy, problemPage, type Site } from './html-page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { acceptHeaders, problemHeaders, problemOf, withPlusHints } from './problem.js';
 import { callerRequestIdOf, traceIdOf } from '../../base/formats/trace-context.js';
@@ -35,6 +35,8 @@ interface PipelineSettings {
   log: Logger;
   /** Of the registry; empty if it has none. */
   publicUrl: string;
+  /** For pages. */
+  site: Site;
   /** Checks every response against the contract, and turns an invalid one into a 500. The tests set it. */
   checkAnswers: boolean;
   /** Milliseconds after which a client that does not read its stream is disconnected. */
@@ -211,7 +213,7 @@ export class Pipeline {
     const error = asUnavailable(thrown);
     const known = error instanceof RegistryError ? error : unforeseen(error);
     exchange.code = known.code;
-    const { log, publicUrl } = this.#settings;
+    const { log, publicUrl, site } = this.#settings;
     if (known.code === 'internal') log.error({ ...namesOf(exchange), err: known.cause }, 'fault');
     else if (known.cause !== undefined) log.warn({ ...namesOf(exchange), err: known.cause }, known.code);
     const { response, match, preferred, language, requestId } = exchange;
@@ -232,7 +234,8 @@ export class Pipeline {
     if (hasPage) headers['Vary'] = 'Accept';
     const types = ['application/problem+json', 'application/json', 'text/html'];
     if (hasPage && preferred(...types) === 'text/html') {
-      const page = problemPage(problem, language, match === undefined ? rootOf(exchange.request.url ?? '') : undefined);
+      const root = rootOf(exchange.request.url ?? '');
+      const page = problemPage(problem, { site, language, root, hasWays: match === undefined });
       this.#finish(exchange, match?.route.headersWithPage ?? pageAnswer, problem.status, headers, page);
     } else {
       const fixed = match?.route.headersWithProblem ?? problemAnswer;
@@ -287,7 +290,7 @@ function ownHeaders(exchange: HttpExchange, headers: Readonly<Record<string, str
   const list: string[] = [];
   for (const name in headers) list.push(name, headers[name] as string);
   if (exchange.usesLanguage) {
-    list.push('Content-Language', exchange.language);
+    if (!list.includes('Content-Language')) list.push('Content-Language', exchange.language);
     const vary = list.indexOf('Vary');
     if (vary === -1) list.push('Vary', 'Accept-Language');
     else list[vary + 1] += ', Accept-Language';

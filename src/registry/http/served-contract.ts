@@ -7,6 +7,7 @@ import {
 } from '../../base/contract/document.js';
 
 interface Operator {
+  operator?: string | undefined;
   /** A mail address, a URL, or both in one text. */
   contact?: string | undefined;
   /** The URLs of the issuers that this registry trusts. */
@@ -27,7 +28,7 @@ export function servedContract(document: OpenApiDocument, operator: Operator): O
     const own = methods.flatMap((method) => (item[method] ? [[method, secured(item[method])] as const] : []));
     return [path, { ...item, ...Object.fromEntries(own) }] as const;
   });
-  const contact = contactOf(operator.contact);
+  const contact = contactOf(operator);
   return {
     ...document,
     info: { ...document.info, ...(contact && { contact }) },
@@ -53,10 +54,13 @@ function schemesOf({ components }: OpenApiDocument, { issuers, developmentIssuer
 }
 
 /** Without an address there is no contact: a placeholder would look like one. */
-function contactOf(contact: string | undefined): OpenApiDocument['info']['contact'] {
+function contactOf({
+  operator: name = 'The operator of this registry',
+  contact,
+}: Operator): OpenApiDocument['info']['contact'] {
   if (contact === undefined) return undefined;
   const [email] = /[^\s<>()@:]+@[^\s<>()@]+/.exec(contact) ?? [];
   const url = contact.split(/[\s<>()]+/).find((word) => /^https?:/.test(word) && URL.canParse(word));
   if (email === undefined && url === undefined) return undefined;
-  return { name: 'The operator of this registry', ...(email && { email }), ...(url && { url }) };
+  return { name, ...(email && { email }), ...(url && { url }) };
 }

@@ -1,13 +1,9 @@
 import { landingTexts } from '../../base/texts/landing.js';
 import { textIn, type Language } from '../../base/texts/text.js';
-import { escapeHtml } from '../http/html-page.js';
-
-/** All comes from this registry; nothing in the page itself is run, and no other page may frame it. */
-export const framePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+import { htmlPage, type Site } from '../http/html-page.js';
 
 interface Page {
+  site: Site;
   language: Language;
   title: string;
   /** From the page to the root, because a proxy may have put a path in front: empty, or `../` for each folder. */
@@ -22,37 +18,30 @@ interface Page {
   contentsName?: string;
   /** Markup above that list. */
   finder?: string;
+  /** Markup at the end of the menu. */
+  more?: string;
   /** Runs a script of the assets. */
   script?: string;
 }
 
 /** A page of the registry, with the menu that all of them have. */
 export function frame(page: Page): Buffer {
-  const { language, title, root, place, content, contents, finder, script } = page;
-  const { menu, skip, onThisPage } = landingTexts.frame;
-  const entries = (['console', 'docs', 'guides/'] as const).map(
+  const { language, root, place, content, contents, finder, more = '' } = page;
+  const { menu, menuLabel, onThisPage } = landingTexts.frame;
+  const entries = (['guides/', 'docs', 'console'] as const).map(
     (address) =>
-      `<a href="${root}${address}"${address === place ? ' aria-current="true"' : ''}>${textIn(menu[address], language)}</a>`,
+      `<a href="${root}${address}"${address === place ? ' aria-current="true"' : ''}>${textIn(menu[address], language)}</a>\n`,
   );
   const main = `<main id="content" tabindex="-1">\n${content}\n</main>`;
   const body =
     contents === undefined
       ? main
       : `<div class="columns">\n<div class="beside">\n${finder ?? ''}<nav class="contents" id="contents" aria-label="${page.contentsName ?? textIn(onThisPage, language)}">\n${contents}\n</nav>\n</div>\n${main}\n</div>`;
-  return Buffer.from(`<!doctype html>
-<html lang="${language}">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${escapeHtml(title)}</title>
-<link rel="icon" href="${root}assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${root}assets/base.css">
-<link rel="stylesheet" href="${root}assets/pages.css">
-${script === undefined ? '' : `<script type="module" src="${root}assets/${script}"></script>\n`}<a class="skip" href="#content">${textIn(skip, language)}</a>
-<header class="banner"><nav aria-label="Assent">
-<a class="name" href="${root === '' ? './' : root}"><img src="${root}assets/icon.svg" alt="" width="24" height="24">Assent</a>
-${entries.join('\n')}
-</nav></header>
-${body}
-</html>
-`);
+  return Buffer.from(
+    htmlPage({
+      ...page,
+      content: body,
+      menu: `<nav aria-label="${textIn(menuLabel, language)}">\n${entries.join('')}${more}</nav>\n`,
+    }),
+  );
 }

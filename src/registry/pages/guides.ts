@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { escapeHtml } from '../http/html-page.js';
+import { escapeHtml, type Site } from '../http/html-page.js';
 import { frame } from './frame.js';
 
 export interface Guide {
@@ -29,7 +29,7 @@ export function loadGuides(file: URL): Guides {
   return JSON.parse(readFileSync(file, 'utf8')) as Guides;
 }
 
-export function guidePage(guides: Guides, guide: Guide): Buffer {
+export function guidePage(site: Site, guides: Guides, guide: Guide): Buffer {
   const { path, title, content, sections } = guide;
   const root = '../'.repeat(path.split('/').length);
   const [heading = '', rest = ''] = content.split(/(?<=<\/h1>\n)/);
@@ -38,6 +38,7 @@ export function guidePage(guides: Guides, guide: Guide): Buffer {
       ? ''
       : `<details class="on-this-page"><summary lang="en">On this page</summary>\n${sectionList(guide)}</details>\n`;
   return frame({
+    site,
     language: inDutch.includes(path) ? 'nl' : 'en',
     title: `${title} - Assent`,
     root,
@@ -51,10 +52,11 @@ export function guidePage(guides: Guides, guide: Guide): Buffer {
   });
 }
 
-export function guideIndex(guides: Guides): Buffer {
+export function guideIndex(site: Site, guides: Guides): Buffer {
   const [lead = '', ...groups] = guides.index.split(/(?=<h2 id=")/);
-  const sections = groups.map((group) => `<section>\n${group}</section>\n`);
+  const sections = groups.map((group) => `<section class="card">\n${group}</section>\n`);
   return frame({
+    site,
     language: 'en',
     title: 'Guides - Assent',
     root: '../',

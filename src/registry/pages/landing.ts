@@ -1,87 +1,97 @@
-import { escapeHtml } from '../http/html-page.js';
+import { apiVersion } from '../../base/contract/contract.gen.js';
+import { pageTexts } from '../../base/texts/callback-page.js';
 import { landingTexts } from '../../base/texts/landing.js';
-import { textIn, type Language, type Text } from '../../base/texts/text.js';
+import { languages, textIn, type Language, type Text } from '../../base/texts/text.js';
+import { version } from '../../base/version.js';
+import { escapeHtml, type Site } from '../http/html-page.js';
 import { frame } from './frame.js';
-import type { Guide } from './guides.js';
 
 export interface LandingSettings {
-  version: string;
-  apiVersion: string;
+  site: Site;
   tokens: TokenSources;
   /** Prints a link to the console that signs in; undefined in production. */
   consoleCommand?: string | undefined;
   /** Where health and metrics are; undefined if strangers read this page. */
   operationsUrl?: string | undefined;
-  contact?: string | undefined;
-  hasSecurityText: boolean;
-  guides: readonly Guide[];
 }
-
-/** Which guides each door leads to, as far as they exist. */
-const guidesOf = { consumer: 'consumers/', sender: 'senders/', admin: 'admins/' };
 
 /** The page at `/`. */
 export function landingPage(settings: LandingSettings, language: Language): Buffer {
-  const text = (value: Text) => textIn(value, language);
-  const { title, lead, console: place, token, health, links } = landingTexts;
-  const { version, apiVersion, consoleCommand, operationsUrl, contact, hasSecurityText } = settings;
-  const listener = operationsUrl === undefined ? '' : escapeHtml(operationsUrl);
-  const watched = ['/readyz', '/metrics'].map((path) => link(`${listener}${path}`, `${listener}${path}`)).join(', ');
-  const content = `<h1>${text(title)}</h1>
+  const { site, tokens, consoleCommand, operationsUrl } = settings;
+  const text = (value: Text) => value[language];
+  const { title, lead, open, begin, token, health } = landingTexts;
+  const watched = ['/readyz', '/metrics'].map((path) => link(`${escapeHtml(operationsUrl ?? '')}${path}`, path));
+  const others = languages.filter((each) => each !== language);
+  const content = `<section class="hero">
+<div>
+<h1>${text(title)}</h1>
 <p class="lead">${text(lead)}</p>
-<section class="door" aria-labelledby="console">
-<h2 id="console">${link('console', text(place.title))}</h2>
-<p>${text(place.does)}</p>
-${
-  consoleCommand === undefined
-    ? ''
-    : `<p>${text(place.development)}</p>
-<pre><code>${escapeHtml(consoleCommand)}</code></pre>
-`
-}</section>
+<p class="actions"><a class="button first" href="console">${text(open)}</a>
+<a class="button" href="guides/quickstart">${text(begin)}</a></p>
+</div>
+${drawing(text)}</section>
 <div class="doors">
-${(['consumer', 'sender', 'admin'] as const).map((role) => doorMarkup(role, settings, text)).join('')}</div>
+${(['consumer', 'sender', 'admin'] as const).map((role) => door(role, text)).join('')}</div>
+<section class="prose">
 <h2>${text(token.title)}</h2>
-${tokenMarkup(settings.tokens, ['assent:subscribe', 'assent:deliver', 'assent:admin'], language)}<h2>${text(health.title)}</h2>
-<p>${escapeHtml(text(health.running(version, apiVersion)))} ${text(health.isPrivate)}${
-    operationsUrl === undefined ? '' : ` ${text(health.here)} ${watched}.`
-  }</p>
-<h2>${text(links.title)}</h2>
-<ul class="links">
-<li>${link('docs', text(landingTexts.frame.menu.docs))}</li>
-<li>${link('guides/', text(landingTexts.allGuides))}</li>
-<li>${link('openapi.json', text(links.contract))}</li>
-${hasSecurityText ? `<li>${link('.well-known/security.txt', text(links.security))}</li>\n` : ''}${
-    contact === undefined ? '' : `<li>${text(links.contact)}: ${escapeHtml(contact)}</li>\n`
-  }</ul>`;
-  return frame({ language, title: `Assent: ${text(title)}`, root: '', place: '', content });
+${tokenMarkup(tokens, ['assent:subscribe', 'assent:deliver', 'assent:admin'], language)}${
+    consoleCommand === undefined ? '' : `<p>${text(token.development)}</p>\n${commandMarkup(consoleCommand)}`
+  }${operationsUrl === undefined ? '' : `<p>${text(health)} ${watched.join(', ')}.</p>\n`}</section>`;
+  const switches = others.map(
+    (each) => `<a href="?language=${each}" hreflang="${each}" lang="${each}">${pageTexts.languages[each]}</a>\n`,
+  );
+  return frame({
+    site,
+    language,
+    title: `Assent: ${text(title)}`,
+    root: '',
+    place: '',
+    more: switches.join(''),
+    content,
+  });
 }
 
-function doorMarkup(role: keyof typeof guidesOf, { guides }: LandingSettings, text: (value: Text) => string): string {
-  const { doors, reference, ownerReference } = landingTexts;
-  const { title, role: name, steps } = doors[role];
-  const own = guides.filter(({ path }) => path.startsWith(guidesOf[role]));
-  const entries = [
-    // Written in English.
-    ...own.map((guide) => `<a href="guides/${guide.path}" hreflang="en" lang="en">${escapeHtml(guide.title)}</a>`),
-    link(`docs#${role}`, text(reference)),
-    ...(role === 'consumer' ? [link('docs#webhook-owner', text(ownerReference))] : []),
-  ];
-  return `<section class="door" aria-labelledby="${role}">
-<h2 id="${role}">${text(title)}</h2>
+function door(role: keyof typeof landingTexts.doors, text: (value: Text) => string): string {
+  const { title, role: name, steps } = landingTexts.doors[role];
+  return `<section class="card" aria-labelledby="${role}">
 <p class="soft">${text(name)}</p>
+<h2 id="${role}">${text(title)}</h2>
 <ol>
-${steps.map((step) => `<li>${text(step)}</li>\n`).join('')}</ol>
-<ul class="links">
-${entries.map((entry) => `<li>${entry}</li>\n`).join('')}</ul>
+${steps.map((step) => `<li>${link(step.guide, text(step.name))}<span class="soft">${text(step.does)}</span></li>\n`).join('')}</ol>
 </section>
+`;
+}
+
+/** Assent asks the webhook, then the sender asks Assent and sends. Its colours are those of the page. */
+function drawing(text: (value: Text) => string): string {
+  const { title, description, lanes, asks, consents, matches, permits, sends } = landingTexts.drawing;
+  const places = [70, 280, 490] as const;
+  const boxes = places.map(
+    (x, lane) =>
+      `<path class="life" d="M${x} 44V296"/><rect class="box" x="${x - 60}" y="8" width="120" height="36" rx="8"/><text class="strong" x="${x}" y="31">${text(lanes[lane] as Text)}</text>`,
+  );
+  const arrow = (from: number, to: number, y: number, name: Text, look: string) => {
+    const end = to > from ? to - 2 : to + 2;
+    const back = to > from ? -7 : 7;
+    return `<path class="${look}" d="M${from} ${y}H${end}m${back} -4l${-back} 4l${back} 4"/><text x="${(from + to) / 2}" y="${y - 8}">${text(name)}</text>`;
+  };
+  const [sender, assent, webhook] = places;
+  return `<svg class="drawing" viewBox="0 0 560 304" role="img" aria-labelledby="drawing-title" aria-describedby="drawing-text">
+<title id="drawing-title">${text(title)}</title><desc id="drawing-text">${text(description)}</desc>
+${boxes.join('\n')}
+${arrow(assent, webhook, 88, asks, 'edge')}
+${arrow(webhook, assent, 132, consents, 'edge reply')}
+${arrow(sender, assent, 188, matches, 'edge')}
+${arrow(assent, sender, 232, permits, 'edge reply')}
+${arrow(sender, webhook, 280, sends, 'edge sent')}
+</svg>
 `;
 }
 
 const link = (address: string, name: string) => `<a href="${address}">${name}</a>`;
 
 /** What a program gets at `/`. The addresses are relative: a proxy may have put a path in front. */
-export function landingJson({ version, apiVersion, hasSecurityText }: LandingSettings): Buffer {
+export function landingJson({ hasSecurityText }: Site): Buffer {
   const links = {
     console: 'console',
     reference: 'docs',
@@ -103,11 +113,13 @@ export interface TokenSources {
 /** Where a token comes from. `scopes` are those that the reader may need. */
 export function tokenMarkup({ development, issuers }: TokenSources, scopes: readonly string[], language: Language) {
   const { fromDevelopment, fromIssuers, claims } = landingTexts.token;
-  const commands = scopes.map((scope) => escapeHtml(`${development?.command ?? ''} --scope ${scope}`)).join('\n');
+  const commands = scopes.map((scope) => `${development?.command ?? ''} --scope ${scope}`).join('\n');
   const names = issuers.map((issuer) => `<li><code>${escapeHtml(issuer)}</code></li>\n`);
   return [
-    ...(development ? [`<p>${textIn(fromDevelopment, language)}</p>\n<pre><code>${commands}</code></pre>\n`] : []),
+    ...(development ? [`<p>${textIn(fromDevelopment, language)}</p>\n${commandMarkup(commands)}`] : []),
     ...(issuers.length > 0 ? [`<p>${textIn(fromIssuers, language)}</p>\n<ul>\n${names.join('')}</ul>\n`] : []),
     `<p>${textIn(claims, language)}</p>\n`,
   ].join('');
 }
+
+const commandMarkup = (commands: string) => `<pre tabindex="0"><code>${escapeHtml(commands)}</code></pre>\n`;

@@ -10,16 +10,17 @@ import { languageOf } from '../../base/formats/language.js';
 import { landingTexts } from '../../base/texts/landing.js';
 import { languages, textIn } from '../../base/texts/text.js';
 import { developmentCommands } from '../tokens/development-registry.js';
-import { frame, framePolicy } from './frame.js';
+import { policyOf, siteOf } from '../http/html-page.js';
+import { frame } from './frame.js';
 import { createTrustedRoute } from '../../outbound/trusted-route.js';
 import { createConsoleIssuers, type ConsoleIssuer } from './console-issuers.js';
 import { guideIndex, guidePage, loadGuides } from './guides.js';
-import { landingJson, landingPage, type LandingSettings, tokenMarkup, type TokenSources } from './landing.js';
+import { landingJson, landingPage, type LandingSettings, tokenMarkup } from './landing.js';
 import type { ReferencePage } from './reference.js';
 
-type PageSettings = Omit<LandingSettings, 'guides'> & { consoleIssuers: () => Promise<ConsoleIssuer[]> };
+type PageSettings = LandingSettings & { consoleIssuers: () => Promise<ConsoleIssuer[]> };
 
-type PageContext = Pick<Context, 'config' | 'contract' | 'log'>;
+type PageContext = Pick<Context, 'config' | 'log'>;
 
 /** What the build made of the contract and of docs/, and the files that pages load. */
 const built = new URL('../../../dist/pages/', import.meta.url);
@@ -35,32 +36,37 @@ export function servePages(app: Express, setHeaders: RequestHandler, context: Pa
     answerMethods(app, path, setHeaders, ['GET']);
   };
   const servePage = (path: string, page: Buffer) =>
-    serve(path, (_request, response) => response.set('Content-Security-Policy', framePolicy).type('html').send(page));
+    serve(path, (_request, response) => response.set('Content-Security-Policy', policyOf()).type('html').send(page));
 
   const guides = loadGuides(new URL('guides.json', built));
-  const landing = { ...settings, guides: guides.guides };
-  const json = landingJson(landing);
-  const pages = new Map(languages.map((language) => [language, landingPage(landing, language)]));
+  const { site } = settings;
+  const json = landingJson(site);
+  const pages = new Map(languages.map((language) => [language, landingPage(settings, language)]));
   serve('/', (request, response) => {
     response.vary('Accept').vary('Accept-Language');
     // Programs that name no type they prefer get JSON.
     if (request.accepts('json', 'html') !== 'html') return response.type('json').send(json);
-    const language = languageOf(request.get('Accept-Language'));
-    response.set({ 'Content-Security-Policy': framePolicy, 'Content-Language': language });
+    const chosen = languages.find((language) => language === request.query['language']);
+    const language = chosen ?? languageOf(request.get('Accept-Language'));
+    response.set({ 'Content-Security-Policy': policyOf(), 'Content-Language': language });
     return response.type('html').send(pages.get(language));
   });
 
-  servePage('/docs', referencePage(settings.tokens));
+  servePage('/docs', referencePage(settings));
   serve('/console', async (_request, response) => {
     const issuers = await settings.consoleIssuers();
+    const { operator, contact } = site;
     response
-      .set({ 'Content-Security-Policy': consolePolicy(issuers), 'Referrer-Policy': 'no-referrer' })
+      .set({
+        'Content-Security-Policy': policyOf(...issuers.map((each) => new URL(each.token_endpoint).origin)),
+        'Referrer-Policy': 'no-referrer',
+      })
       .type('html')
-      .send(consolePage({ version: settings.version, developmentCommand: settings.consoleCommand, issuers }));
+      .send(consolePage({ version, operator, contact, developmentCommand: settings.consoleCommand, issuers }));
   });
   serve('/console/', (_request, response) => response.redirect(308, '../console'));
-  servePage('/guides/', guideIndex(guides));
-  for (const guide of guides.guides) servePage(`/guides/${guide.path}`, guidePage(guides, guide));
+  servePage('/guides/', guideIndex(site, guides));
+  for (const guide of guides.guides) servePage(`/guides/${guide.path}`, guidePage(site, guides, guide));
   // Relative, because a proxy may have put a path in front.
   serve('/docs/', (_request, response) => response.redirect(308, '../docs'));
   serve('/guides', (_request, response) => response.redirect(308, 'guides/'));
@@ -74,7 +80,7 @@ export function servePages(app: Express, setHeaders: RequestHandler, context: Pa
   }
 }
 
-function referencePage(tokens: TokenSources): Buffer {
+function referencePage({ site, tokens }: PageSettings): Buffer {
   const reference = JSON.parse(readFileSync(new URL('reference.json', built), 'utf8')) as ReferencePage;
   const scopes = ['assent:subscribe', 'assent:deliver', 'assent:admin'];
   const content = `<h1>API reference</h1>
@@ -89,6 +95,7 @@ ${tokenMarkup(tokens, scopes, 'en')}<form id="token-form" hidden>
 </section>
 ${reference.operations}`;
   return frame({
+    site,
     language: 'en',
     title: `${textIn(landingTexts.frame.menu.docs, 'en')} - Assent`,
     root: '',
@@ -100,14 +107,13 @@ ${reference.operations}`;
 }
 
 /** Where operations are reached is shown in development only. */
-function settingsOf({ config, contract, log }: PageContext): PageSettings {
-  const { api, contact, dataFolder, operations, production, security, tokens } = config;
+function settingsOf({ config, log }: PageContext): PageSettings {
+  const { api, dataFolder, operations, production, tokens } = config;
   const url = api.port === 0 ? undefined : httpUrlOf(api.host, api.port);
   const commands = tokens.developmentIssuer ? developmentCommands(dataFolder, url) : undefined;
   const isShown = !production && operations.port !== 0;
   return {
-    version,
-    apiVersion: contract.document.info.version,
+    site: siteOf(config),
     tokens: {
       development: commands && { command: commands.token },
       issuers: tokens.issuers.map(({ issuer }) => issuer),
@@ -121,28 +127,22 @@ function settingsOf({ config, contract, log }: PageContext): PageSettings {
     ),
     consoleCommand: commands?.console,
     operationsUrl: isShown ? httpUrlOf(operations.host, operations.port) : undefined,
-    contact,
-    hasSecurityText: security.contacts.length > 0,
   };
 }
 
-/**
- * The policy of the console: everything comes from this registry, no script can write markup, and no other page may
- * frame it. Only tokens come from elsewhere.
- */
-const consolePolicy = (issuers: readonly ConsoleIssuer[]) =>
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; " +
-  `connect-src ${["'self'", ...new Set(issuers.map((each) => new URL(each.token_endpoint).origin))].join(' ')}; ` +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-
 interface ConsolePageSettings {
   version: string;
+  operator: string | undefined;
+  contact: string | undefined;
   /** Prints a link that signs in; only a development registry has one. */
   developmentCommand?: string | undefined;
   issuers: readonly ConsoleIssuer[];
 }
 
-/** The page that loads the console (src/console/). What it must know of the registry is in the page, as JSON. */
+/**
+ * The page that loads the console (src/console/). What it must know of the registry is in the page, as JSON. Until the
+ * console is there, the page has its frame.
+ */
 function consolePage(settings: ConsolePageSettings): Buffer {
   const json = JSON.stringify(settings).replaceAll('<', '\\u003c');
   return Buffer.from(`<!doctype html>
@@ -156,7 +156,11 @@ function consolePage(settings: ConsolePageSettings): Buffer {
 <link rel="stylesheet" href="assets/console.css">
 <script type="application/json" id="settings">${json}</script>
 <script type="module" src="assets/console.js"></script>
-<div id="console"><noscript><p>${textIn(landingTexts.frame.needsScript, 'en')}</p></noscript></div>
+<div id="console">
+<div class="frame"><header class="side"><div class="top"><a class="name" href="./"><img src="assets/icon.svg" alt="" width="22" height="22">Assent</a></div></header>
+<main><h1 class="unseen">Assent</h1><noscript><p>${textIn(landingTexts.frame.needsScript, 'en')}</p></noscript>
+<div class="skeleton" aria-hidden="true">${'<span></span>'.repeat(8)}</div></main></div>
+</div>
 </html>
 `);
 }

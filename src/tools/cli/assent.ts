@@ -37,7 +37,7 @@ export const commands: Commands = {
     },
     notes: `It registers a subscription, matches an event and delivers it. The registry and the webhook run until you press
       Ctrl-C. .assent/try/env signs your shell in. Also read: ASSENT_SINK_PORTS, ASSENT_ALLOWED_NETWORKS,
-      ASSENT_DENIED_NETWORKS and ASSENT_DNS_SERVERS.`,
+      ASSENT_DENIED_NETWORKS, ASSENT_DNS_SERVERS, ASSENT_OPERATOR and ASSENT_CONTACT.`,
     examples: ['assent try', 'assent try --port 0 --webhook-port 0'],
     async run(values, _, { env: given }) {
       const { runTry } = await import('./demo/try.js');

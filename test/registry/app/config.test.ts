@@ -152,6 +152,8 @@ test('values for headers are ASCII: a public URL is converted, and a contact is 
     expect.stringContaining('must be https'),
   ]);
   expect(readConfig({ ASSENT_CONTACT: 'beheer@gemeente.example (service desk)' }).contact).toContain('beheer@');
+  expect(readConfig({ ASSENT_OPERATOR: ' Gemeente Súdwest-Fryslân ' }).operator).toBe('Gemeente Súdwest-Fryslân');
+  expect(faultsOf({ ASSENT_OPERATOR: 'x'.repeat(101) })).toEqual([expect.stringContaining('at most 100 characters')]);
   for (const contact of ['beheer — gemeente', 'one\r\nX: y']) {
     expect(faultsOf({ ASSENT_CONTACT: contact })).toEqual([expect.stringContaining('ASSENT_CONTACT must be ASCII')]);
   }

@@ -10,7 +10,10 @@ let registry: Registry;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  registry = await startRegistry({ reachable: true });
+  registry = await startRegistry({
+    reachable: true,
+    env: { ASSENT_OPERATOR: 'Gemeente <Voorbeeld>', ASSENT_CONTACT: 'webhooks@voorbeeld.example' },
+  });
   tenant = await createTenant(registry);
 });
 afterAll(() => registry.stop());
@@ -53,8 +56,11 @@ describe('the page of a callback URL', () => {
       filters: [{ any: [{ exact: { zone: 'secret-zone' } }, { not: { sql: "kind = 'secret-kind'" } }] }],
     });
     const page = await open(callbacks[0] ?? '');
-    const text = page.replace(/<style>.*<\/style>|<[^>]*>/gs, ' ').replace(/\s+/g, ' ');
+    const text = page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
     for (const part of [
+      `${tenant.origin} asks to send events to ${sink.split('?')[0]} , at most 42 requests per minute.`,
+      'Gemeente &lt;Voorbeeld&gt; runs this registry. Contact: webhooks@voorbeeld.example',
+      'Nothing is sent. After the time above, this link no longer works.',
       `Origin ${tenant.origin} Webhook ${sink.split('?')[0]} Requested by zaaksysteem (gemeente)`,
       `Events ${types.slice(0, 10).join(' ')} and 2 more Source https://cases.example.com`,
       'Filtered by subject, zone, an expression Rate at most 42 requests per minute Decide before',
@@ -74,6 +80,8 @@ describe('the page of a callback URL', () => {
       const { expiresat } = await tenant.permission(sink);
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true, basis: 'callback', allowedrate });
       expect(first).toContain('<h1>Consent given</h1>');
+      expect(first).toContain('Respond to an event with <code>410 Gone</code>');
+      expect(first).toContain('<a href="mailto:webhooks@voorbeeld.example"');
       const again = await (await submit(callback, { decision: 'refuse' })).text();
       for (const page of [again, await open(callback)]) expect(page).toContain('This was decided earlier.');
       for (const page of [first, again, await open(callback)]) {
@@ -81,7 +89,7 @@ describe('the page of a callback URL', () => {
         expect(page).toContain(sink);
         expect(page).toContain(`at most ${allowedrate} requests per minute`);
         expect(page).toContain(`<time datetime="${expiresat}">`);
-        expect(page).not.toContain('<form');
+        expect(page).not.toContain('name="decision"');
       }
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
     }
@@ -166,13 +174,35 @@ describe('the page of a callback URL', () => {
     expect(page).toContain('>Weigeren</button>');
     const given = await (await submit(callback, { decision: 'allow' }, dutch)).text();
     expect(given).toContain('<h1>Toestemming gegeven</h1>');
+    expect(await (await submit(callback, { language: 'en' }, dutch)).text()).toContain('<h1>Consent was already given');
     expect(await open(`${callback}x`, dutch)).toContain('<h1>Deze link is ongeldig of verlopen.</h1>');
     expect(await open(callback, { ...browser, 'Accept-Language': 'fr' } as typeof browser)).toContain(
       '<html lang="en">',
     );
   });
 
-  test('the address is a secret: no referrer, no caching, no frames, and nothing is loaded or run', async () => {
+  test('the other language is a button away, stays after a decision, and decides nothing', async () => {
+    const { callback, id, sink } = await offer(registry, tenant);
+    const before = await tenant.read(id);
+    expect(await open(callback)).toContain('<button class="quiet" name="language" value="nl" lang="nl">Nederlands<');
+    const chosen = await submit(callback, { language: 'nl' });
+    const page = await chosen.text();
+    expect([chosen.status, chosen.headers.get('content-language')]).toEqual([200, 'nl']);
+    expect(page).toContain('>Weigeren</button>');
+    expect(page).toContain('<input type="hidden" name="language" value="nl">');
+    expect(page).not.toContain(keyOf(callback));
+    expect(await tenant.read(id)).toEqual(before);
+    expect((await submit(callback, { language: 'xx' })).status).toBe(400);
+    expect(await (await submit(callback, { language: 'nl', decision: 'allow', rate: 'x' })).text()).toContain(
+      'Vul een heel',
+    );
+    expect(await (await submit(callback, { language: 'nl', decision: 'allow' })).text()).toContain(
+      'Toestemming gegeven',
+    );
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+  });
+
+  test('the address is a secret: no referrer, no caching, no frames, and all comes from this registry', async () => {
     const { callback } = await offer(registry, tenant);
     const answers = [
       await fetch(callback, { headers: browser }),
@@ -188,12 +218,23 @@ describe('the page of a callback URL', () => {
       const policy = answer.headers.get('content-security-policy') ?? '';
       expect(policy).toContain("default-src 'none'");
       expect(policy).toContain("frame-ancestors 'none'");
-      expect(policy).not.toContain('unsafe');
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
       const page = await answer.text();
-      expect(page).not.toMatch(/<script|<img|<link|<a |https?:\/\/(?!localhost)/);
+      expect(page).not.toMatch(/<style|<script>| style=| on\w+=|https?:\/\/(?!localhost)/);
       if (!page.startsWith('<')) continue;
       expect(policy).toContain("form-action 'self'");
+      expect(policy).toContain("style-src 'self'; img-src 'self'; font-src 'self'");
+      expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
       expect(page).toContain('<meta name="robots" content="noindex">');
+      // A form needs a referrer, so that its Origin is known. It is the host alone.
+      expect(page.match(/<meta name="referrer"[^>]*>/)?.[0] ?? '').toMatch(
+        /^(?:<meta name="referrer" content="strict-origin">)?$/,
+      );
+      // What it loads is there, also below the path of a proxy.
+      for (const [, address = ''] of page.matchAll(/<(?:link|script|img) [^>]*(?:href|src)="([^"]*)"/g)) {
+        expect(address).toMatch(/^\.\.\/\.\.\/assets\//);
+        expect((await fetch(new URL(address, callback))).status).toBe(200);
+      }
     }
   });
 
@@ -221,7 +262,9 @@ describe('a browser whose callback grants nothing', () => {
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('vary')).toContain('Accept');
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; /,
+    );
     const text = await page.text();
     expect(text).toContain('<h1>This link is invalid or has expired.</h1>');
     expect(text).toContain('The subscriber can ask for consent again');

@@ -52,6 +52,7 @@ describe.each([
     const pipeline = new Pipeline({
       handlers,
       publicUrl: '',
+      site: {},
       maxEventBytes: 1_000,
       authenticate: () => ({ tenant: 't', subscriber: 's', client: 's', scopes, tokenExpiresAt: Infinity }),
       readsOnly: false,

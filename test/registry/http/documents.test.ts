@@ -19,7 +19,7 @@ beforeEach(async () => {
   const contact = 'beheer@gemeente.example (https://gemeente.example/webhooks)';
   const setHeaders: RequestHandler = (_request, _response, next) => next();
   const context = {
-    config: readConfig({ ASSENT_CONTACT: contact }),
+    config: readConfig({ ASSENT_OPERATOR: 'Gemeente Voorbeeld', ASSENT_CONTACT: contact }),
     contract: loadContract(),
     log: createLog('silent'),
   };
@@ -45,12 +45,12 @@ async function ask(path: string, times: number): Promise<void> {
   await asked;
 }
 
-test('the contract names the mail address and the URL of the operator', async () => {
+test('the contract names the operator, with the mail address and the URL', async () => {
   const { port } = server.address() as AddressInfo;
   socket = new Socket();
   const { info } = (await (await fetch(`http://127.0.0.1:${port}/v1/openapi.json`)).json()) as { info: object };
   const [email, url] = ['beheer@gemeente.example', 'https://gemeente.example/webhooks'];
-  expect(info).toMatchObject({ contact: { name: 'The operator of this registry', email, url } });
+  expect(info).toMatchObject({ contact: { name: 'Gemeente Voorbeeld', email, url } });
 });
 
 test.each(['/openapi.json', '/docs'])(

@@ -37,6 +37,7 @@ beforeEach(async () => {
   const pipeline = new Pipeline({
     handlers,
     publicUrl: '',
+    site: {},
     maxEventBytes: 1_000,
     authenticate: () => ({ tenant: 't', subscriber: 's', client: 's', scopes, tokenExpiresAt: Infinity }),
     readsOnly: false,

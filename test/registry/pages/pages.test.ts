@@ -38,6 +38,7 @@ beforeAll(async () => {
   }));
   registry = await startRegistry({
     env: {
+      ASSENT_OPERATOR: 'Gemeente <Voorbeeld>',
       ASSENT_CONTACT: 'beheer@gemeente.example <desk>',
       ASSENT_SECURITY_CONTACT: 'mailto:security@example.com',
       ASSENT_ISSUERS: JSON.stringify([
@@ -90,7 +91,7 @@ test('for programs / has the versions, and relative links that lead somewhere', 
   }
 });
 
-test('the landing page is in English or Dutch, and names where a token comes from and whom to ask', async () => {
+test('the landing page is in English or Dutch, and names where a token comes from', async () => {
   const read = async (language: string) => {
     const { text, headers } = await nobody.get('/').set(browser).set('Accept-Language', language).expect(200);
     return { text, language: headers['content-language'] };
@@ -100,14 +101,31 @@ test('the landing page is in English or Dutch, and names where a token comes fro
   expect(english.text).toContain('<html lang="en">');
   expect(english.text).toContain('<h2 id="consumer">I receive events</h2>');
   expect(dutch.text).toContain('<html lang="nl">');
+  const chosen = await nobody.get('/?language=nl').set(browser).expect(200).expect('Content-Language', 'nl');
+  expect(chosen.text).toBe(dutch.text);
   expect(dutch.text).toContain('<h2 id="consumer">Ik ontvang gebeurtenissen</h2>');
   for (const { text } of [english, dutch]) {
     expect(text).toContain(`ASSENT_DATA=${registry.env['ASSENT_DATA']} npx assent token --scope assent:subscribe\n`);
     expect(text).toContain('<code>https://login.example.com/realms/x?a=1&amp;b=2</code>');
-    expect(text).toContain('beheer@gemeente.example &lt;desk&gt;');
-    expect(text).toContain('href=".well-known/security.txt"');
   }
 });
+
+test.each(['/', '/docs', '/guides/', '/guides/admins/console', '/nothing', '/a/nothing'])(
+  '%s names the operator, the contact and the version, and links to the accessibility statement and security.txt',
+  async (path) => {
+    const { text } = await nobody.get(path).set(browser);
+    const [footer = ''] = /<footer>.*<\/footer>/s.exec(text) ?? [];
+    expect(footer).toContain('<strong>Gemeente &lt;Voorbeeld&gt;</strong> runs this registry.');
+    expect(footer).toContain(
+      '<a href="mailto:beheer@gemeente.example" rel="noreferrer">beheer@gemeente.example</a> &lt;desk&gt;',
+    );
+    expect(footer).toMatch(/Assent \d+\.\d+\.\d+\S* · API 1\.0\.0-rc/);
+    const [, ...addresses] = [...footer.matchAll(/<a href="([^"]*)"/g)].map(([, address]) => address ?? '');
+    const paths = addresses.map((address) => new URL(address, registry.url + path).pathname);
+    expect(paths).toEqual(['/guides/', '/docs', '/guides/accessibility', '/.well-known/security.txt']);
+    for (const each of paths) await nobody.get(each).expect(200);
+  },
+);
 
 test.each(['/nothing', '/guides/nothing', '/v1/a/b/c?x=/y/z', '/console/nothing', '/%zz', '//nothing'])(
   'at %s a browser gets a page with a way on, and a program a problem',
@@ -117,9 +135,11 @@ test.each(['/nothing', '/guides/nothing', '/v1/a/b/c?x=/y/z', '/console/nothing'
     expect([page.type, problem.type]).toEqual(['text/html', 'application/problem+json']);
     expect([page.status, page.get('Vary')]).toEqual([problem.status, 'Accept, Accept-Language']);
     expect([400, 404]).toContain(page.status);
-    const links = [...page.text.matchAll(/<a href="([^"]*)">([^<]*)/g)];
+    const [main = ''] = /<main.*<\/main>/s.exec(page.text) ?? [];
+    const links = [...main.matchAll(/<a [^>]*href="([^"]*)">([^<]*)/g)];
     expect(links.map(([, , name]) => name)).toEqual(['Startpagina', 'Console']);
-    for (const [, address = ''] of links) {
+    const loaded = page.text.matchAll(/<(?:link|img) [^>]*(?:href|src)="([^"]*)"/g);
+    for (const [, address = ''] of [...links, ...loaded]) {
       const { pathname } = new URL(address, registry.url + path);
       await nobody.get(pathname).expect(200);
     }
@@ -132,7 +152,7 @@ test.each(['/', '/docs', '/guides/', '/guides/consumers/receive', '/guides/decis
     const { text } = await nobody.get(path).set(browser).expect(200);
     const references = [...text.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, reference]) => reference ?? '');
     expect(references.length).toBeGreaterThan(5);
-    const own = references.filter((reference) => !reference.startsWith('https://'));
+    const own = references.filter((reference) => !/^(?:https:\/\/|mailto:)/.test(reference));
     const addresses = new Set<string>();
     for (const reference of own) {
       expect(reference).not.toMatch(/^(?:\/|\w+:)/);
@@ -150,7 +170,7 @@ test.each(['/', '/docs', '/guides/', '/guides/architecture'])(
     const { text, headers } = await nobody.get(path).set(browser).expect(200);
     const policy = String(headers['content-security-policy']);
     expect(policy).toMatch(
-      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';/,
+      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self';.*connect-src 'self'$/,
     );
     expect(policy).not.toMatch(/unsafe|\*|data:|https?:/);
     expect(text).not.toMatch(/<style|<script>| style=| on\w+=/);

@@ -9,6 +9,7 @@ import { callbackUnknown } from '../../../registry/handshake/callback-consent.js
 import { callbackRoutes, type CallbackRequest } from '../../../registry/handshake/routes.js';
 import type { CallbackOutcome } from '../../../registry/handshake/callback.js';
 import { languageOf } from '../../../base/formats/language.js';
+import { languages } from '../../../base/texts/text.js';
 import { problemOf } from '../../../registry/http/problem.js';
 import { rememberCallback, type RememberedHandshake } from './remember-callback.js';
 
@@ -62,7 +63,7 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
       const [, handshake = ''] = /^\/v1\/callbacks\/([^/]+)$/.exec(url.pathname) ?? [];
       if (handshake === '') throw callbackUnknown();
       const key = url.searchParams.get('key') ?? '';
-      const { decideCallbackByGet, decideCallback } = callbackRoutes(memory.callbacks, publicUrl);
+      const { decideCallbackByGet, decideCallback } = callbackRoutes(memory.callbacks, publicUrl, {});
       return (method === 'GET' ? decideCallbackByGet : decideCallback)({
         path: { handshake },
         query: { key },
@@ -136,8 +137,10 @@ function formOf({ headers }: IncomingMessage, body: string): CallbackRequest['bo
   if (!/^application\/x-www-form-urlencoded/i.test(headers['content-type'] ?? '')) return undefined;
   const form = new URLSearchParams(body);
   const [decision, rate] = [form.get('decision'), form.get('rate')];
+  const language = languages.find((each) => each === form.get('language'));
   return {
     ...(decision === 'allow' || decision === 'refuse' ? { decision } : {}),
     ...(rate === null ? {} : { rate }),
+    ...(language === undefined ? {} : { language }),
   };
 }

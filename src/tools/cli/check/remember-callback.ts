@@ -39,6 +39,7 @@ export function rememberCallback({ id, sink, origin, requestedRate }: Remembered
       return {
         kind: 'open' as const,
         ...pair,
+        description: undefined,
         tenant: 'assent check',
         rate: requestedRate ?? origin.defaultRate,
         grantedUntil: undefined,

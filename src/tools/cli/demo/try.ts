@@ -26,7 +26,7 @@ const tokenHours = 12;
 const certFile = 'webhook-cert.pem';
 const keyFile = 'webhook-key.pem';
 /** What the registry takes from the environment. The rest would not work here, and is named. */
-const honoured = ['ASSENT_DENIED_NETWORKS', 'ASSENT_DNS_SERVERS'];
+const honoured = ['ASSENT_CONTACT', 'ASSENT_DENIED_NETWORKS', 'ASSENT_DNS_SERVERS', 'ASSENT_OPERATOR'];
 const merged = ['ASSENT_PORT', 'ASSENT_DATA', 'ASSENT_SINK_PORTS', 'ASSENT_ALLOWED_NETWORKS', ...commandVariables];
 
 /**
