@@ -54,6 +54,11 @@ const subscriptionOf = (status, code) => async (day) => {
   );
   return row && `#/subscriptions/${row.id}`;
 };
+/** The newest grant for which a condition of SQL holds. */
+const grantWhere = (condition) => async (day) => {
+  const [row] = await day.sql(`select id::text from "grant" where ${condition} order by id desc limit 1`);
+  return row && `#/grants/${row.id}`;
+};
 
 const event = {
   specversion: '1.0',
@@ -109,8 +114,12 @@ const pages = {
   'playground-result': { at: '#/playground', act: fillPlayground },
   grants: { at: '#/grants' },
   'grants-ending': { at: '#/grants?state=live&renews=false&within=30' },
-  webhooks: { at: '#/webhooks' },
-  webhook: { at: '#/webhooks?origin=shop.example.com&sink=https%3A%2F%2Forders.example.com%2Fhooks' },
+  grant: { at: grantWhere(`sink = 'https://orders.example.com/hooks'`) },
+  'grant-revoked': { at: grantWhere(`state = 'revoked'`) },
+  'grant-agreement': { at: grantWhere(`basis = 'agreement'`) },
+  'new-grant': {
+    at: `#/new-grant?${new URLSearchParams({ origin: 'shop.example.com', sink: 'https://events.delta.example/v2/callback' })}`,
+  },
   origins: { at: '#/origins' },
   origin: { at: '#/origins/shop.example.com' },
   'origin-rules': { at: '#/origins/identity.example.com' },

@@ -110,7 +110,7 @@ inBrowser('signing in with an issuer', () => {
   test('without a refresh token the console asks in a second window, and what was typed stays', async () => {
     await startIssuer(3_600, false);
     const page = await openConsole();
-    await page.goto(`${stage.registry.url}/console#/grants?agree=new`);
+    await page.goto(`${stage.registry.url}/console#/new-grant`);
     await page.getByRole('button', { name: 'Sign in with' }).click();
     await signInAt(page);
     await page.getByLabel('Sink').fill('https://webhook.example.com/typed');

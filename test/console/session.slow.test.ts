@@ -156,7 +156,7 @@ inBrowser('the session of the console', () => {
       void dialog.accept();
     });
     await sink().fill('https://typed.example.com/events');
-    await page.evaluate(`location.hash = '#/grants?agree=new'`);
+    await page.evaluate(`location.hash = '#/new-grant'`);
     await page.getByLabel('Agreement', { exact: true }).fill('2026/18');
     await page.evaluate(`location.hash = '#/new-origin'`);
     await page.getByLabel('Name', { exact: true }).fill('typed.example.com');
@@ -166,7 +166,7 @@ inBrowser('the session of the console', () => {
     await sink().waitFor();
     expect(asked).toEqual([]);
     expect(await sink().inputValue()).toBe('https://typed.example.com/events');
-    await page.evaluate(`location.hash = '#/grants?agree=new'`);
+    await page.evaluate(`location.hash = '#/new-grant'`);
     expect(await page.getByLabel('Agreement', { exact: true }).inputValue()).toBe('2026/18');
     await page.evaluate(`location.hash = '#/new-origin'`);
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('typed.example.com');

@@ -42,7 +42,12 @@ function takeArrival(place: string): Arrival | undefined {
 function read(): Route {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const [page = '', id] = path.split('/').map(decode);
-  return { page, id: id === '' ? undefined : id, query: Object.fromEntries(new URLSearchParams(query)) };
+  // The page of webhooks became the list of grants.
+  return {
+    page: page === 'webhooks' ? 'grants' : page,
+    id: id === '' ? undefined : id,
+    query: Object.fromEntries(new URLSearchParams(query)),
+  };
 }
 
 function decode(text: string): string {

@@ -54,6 +54,7 @@ export const placesOf = (): Place[] =>
 /** Pages that belong to another one, by their first segment. */
 const parents: Readonly<Record<string, Place>> = {
   register: 'subscriptions',
+  'new-grant': 'grants',
   'new-origin': 'origins',
   'new-block': 'blocks',
 };

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { Archive, Ban, Check, CircleX, Clock, Copy, Hourglass, type IconNode, Pause, Unplug, X } from 'lucide';
 import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 import { announce, formatNumber, locale, t } from '../app/text.js';
 import type { Schemas } from '../app/api.js';
 import { commonTexts } from '../texts/common.js';
@@ -158,6 +159,32 @@ export function Copyable({ text, label }: { text: string; label: string }) {
         </button>
       )}
     </div>
+  );
+}
+
+/** What is known of one thing. What is absent is left out. */
+export function FactsCard({
+  title,
+  facts,
+}: {
+  title: string;
+  facts: ReadonlyArray<readonly [string, ComponentChildren]>;
+}) {
+  const id = useId();
+  return (
+    <section class="card facts-card" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <dl class="facts">
+        {facts
+          .filter(([, value]) => value !== undefined && value !== '')
+          .map(([name, value]) => (
+            <>
+              <dt key={name}>{name}</dt>
+              <dd>{value}</dd>
+            </>
+          ))}
+      </dl>
+    </section>
   );
 }
 

@@ -6,7 +6,7 @@ import { missing, ProblemView, ReferenceField, referenceHeader, SelectField, Tex
 import { useState } from 'preact/hooks';
 import { type LoadedResource, useAction } from '../../app/live.js';
 import { ConfirmChange } from '../../ui/dialog.js';
-import { follow, readSubscription, type SubscriptionDetails } from './use-subscription.js';
+import { agreementHref, follow, readSubscription, type SubscriptionDetails } from './use-subscription.js';
 import { go, href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { commonTexts } from '../../texts/common.js';
@@ -166,7 +166,7 @@ export function ActionMenu({
   read: SubscriptionDetails;
   resource: LoadedResource<SubscriptionDetails>;
 }) {
-  const { status, suspended, origin, sink } = read.subscription;
+  const { status, suspended } = read.subscription;
   const [opened, setOpened] = useState<Opened>();
   const close = () => setOpened(undefined);
   const onChanged = (answer: Answer) => follow(resource, answer);
@@ -181,7 +181,7 @@ export function ActionMenu({
         {!suspended && status !== 'expired' && line('suspend', Pause)}
         {line('rotate', KeyRound)}
         {isAdmin.value && status !== 'active' && (
-          <a class="button quiet" href={href('new-grant', undefined, { origin, sink })}>
+          <a class="button quiet" href={agreementHref(read.subscription)}>
             <Icon of={FileSignature} />
             {t(subscriptionPageTexts.approve)}
           </a>

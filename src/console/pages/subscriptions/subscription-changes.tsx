@@ -5,12 +5,14 @@ import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Loaded } from '../../ui/form.js';
 import { Time, Who } from '../../ui/value.js';
 
-/** What the audit record has about a subscription, newest first. */
-export function ChangesOf({ id }: { id: string }) {
+/** What the audit record has about a subscription or a grant (`subscription:ID`), newest first. */
+export function ChangesOf({ target }: { target: string }) {
   const entries = useResource(
-    `changes ${id}`,
-    async (signal) => (await api.GET('/audit', { params: { query: { target: id, limit: 100 } }, signal })).data,
-    (change) => change.subscription === id,
+    `changes ${target}`,
+    async (signal) => (await api.GET('/audit', { params: { query: { target, limit: 100 } }, signal })).data,
+    ({ subscription, resource }) =>
+      target.endsWith(`:${subscription}`) ||
+      (resource !== undefined && 'id' in resource && target.endsWith(`:${resource.id}`)),
   );
   return (
     <section aria-labelledby="changes">

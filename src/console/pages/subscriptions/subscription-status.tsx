@@ -2,18 +2,17 @@ import { CircleCheck, CircleX, Clock, Pause } from 'lucide';
 import { language, t } from '../../app/text.js';
 import { handshakePageTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { commonTexts } from '../../texts/common.js';
-import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { Icon } from '../../ui/icon.js';
 import { Copyable, lookOf, Next, Time } from '../../ui/value.js';
 import type { Schemas } from '../../app/api.js';
-import type { ApiSubscription } from './use-subscription.js';
+import { agreementHref, type ApiSubscription } from './use-subscription.js';
 
 const icons = { good: CircleCheck, open: Clock, bad: CircleX, stop: CircleX, off: Pause };
 
 /** Where a subscription stands, and what to do next. */
 export function StatusNote({ subscription }: { subscription: ApiSubscription }) {
-  const { status, origin, sink, statusdetails: details } = subscription;
+  const { status, origin, statusdetails: details } = subscription;
   const { message, advice, fixedby, next, nextat, renewal, rejectedcallback, tolerated = [], help } = details;
   const look = lookOf(status);
   return (
@@ -55,7 +54,7 @@ export function StatusNote({ subscription }: { subscription: ApiSubscription }) 
           <p class="links">
             {help !== undefined && <a href={help}>{t(texts.help)}</a>}
             {isAdmin.value && status !== 'suspended' && status !== 'blocked' && (
-              <a href={href('new-grant', undefined, { origin, sink })}>{t(texts.approve)}</a>
+              <a href={agreementHref(subscription)}>{t(texts.approve)}</a>
             )}
           </p>
         )}

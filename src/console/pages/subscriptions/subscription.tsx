@@ -5,7 +5,7 @@ import { commonTexts } from '../../texts/common.js';
 import { handshakePageTexts, registerTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Icon } from '../../ui/icon.js';
 import { Tabs } from '../../ui/tabs.js';
-import { Sink, StatusBadge, Time } from '../../ui/value.js';
+import { FactsCard, Sink, StatusBadge, Time } from '../../ui/value.js';
 import { type ApiSubscription, follow, type SubscriptionDetails, useSubscription } from './use-subscription.js';
 import { href } from '../../app/route.js';
 import { missingScopes } from '../../app/places.js';
@@ -86,21 +86,7 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
     [t(texts.updated), <Time at={subscription.updatedat} look="exact" />],
     [t(texts.id), <code>{subscription.id}</code>],
   ];
-  return (
-    <section class="card facts-card" aria-labelledby="facts">
-      <h2 id="facts">{t(texts.facts)}</h2>
-      <dl class="facts">
-        {facts
-          .filter(([, value]) => value !== undefined)
-          .map(([name, value]) => (
-            <>
-              <dt key={name}>{name}</dt>
-              <dd>{value}</dd>
-            </>
-          ))}
-      </dl>
-    </section>
-  );
+  return <FactsCard title={t(texts.facts)} facts={facts} />;
 }
 
 function List({ of }: { of: readonly string[] }) {
@@ -188,7 +174,7 @@ const parts: Record<Part, (read: SubscriptionDetails, onChanged: (answer: Answer
   overview: (read) => <Overview read={read} />,
   handshakes: (read) => <Handshakes read={read} />,
   deliveries: ({ subscription: { id, origin, sink } }) => <Deliveries id={id} origin={origin} sink={sink} />,
-  changes: ({ subscription: { id } }) => <ChangesOf id={id} />,
+  changes: ({ subscription: { id } }) => <ChangesOf target={`subscription:${id}`} />,
   settings: (read, onChanged) => <Settings read={read} onChanged={onChanged} />,
 };
 

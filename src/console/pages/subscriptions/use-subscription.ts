@@ -1,10 +1,15 @@
 import { useEffect } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
 import { type Change, connection, isBlock, type LoadedResource, useResource } from '../../app/live.js';
+import { href } from '../../app/route.js';
 import type { Version } from '../../app/version.js';
 
 export type ApiSubscription = Schemas['Subscription'];
 export type ApiHandshake = Schemas['Handshake'];
+
+/** The form for an agreement, which approves a subscription and returns to it. */
+export const agreementHref = ({ id, origin, sink, requestedrate: rate }: ApiSubscription) =>
+  href('new-grant', undefined, { origin, sink, rate: rate === undefined ? undefined : String(rate), subscription: id });
 
 export interface SubscriptionDetails {
   subscription: ApiSubscription;
