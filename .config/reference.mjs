@@ -69,7 +69,7 @@ async function tablesOf() {
   const listed = Object.entries(verdicts);
   const example = { origin: 'eventemitter.example.com' };
   /** What happened, what happens next, and the lines to send. */
-  const sectionOf = ([name, { title, advice, course, outcome }]) => {
+  const sectionOf = ([name, { label, title, advice, course, outcome }]) => {
     const { status, next } = courses[course];
     const filled = advice && withValues(advice, example);
     const lines = [...inEnglish(filled).matchAll(/WebHook-Allowed-(?:Origin|Rate): [\w.]*\w/g)].map(([line]) => line);
@@ -78,6 +78,7 @@ async function tablesOf() {
       escaped(inEnglish(title)),
       [
         `- **Status:** ${status.map(code).join(', then ')}${outcome === undefined ? '' : `; counted as ${code(outcome)}`}.`,
+        `- **In lists:** ${inEnglish(label)} (${inDutch(label)}).`,
         `- **Next:** ${next}`,
         ...(filled === undefined ? [] : [`- **Change:** ${escaped(inEnglish(filled))}`]),
         ...(lines.length === 0 ? [] : ['- [The same in your framework](#the-lines-in-your-framework)']),

@@ -1,6 +1,6 @@
 import { nextTexts } from '../base/texts/handshakes.js';
 import { noticeTexts } from '../base/texts/notices.js';
-import { statusTexts } from '../base/texts/status.js';
+import { statusLabels, statusTexts } from '../base/texts/status.js';
 import type { VerdictText } from '../base/texts/verdicts.js';
 import type { Basis } from './decision.js';
 import { verdicts, type Course, type FixedBy, type Verdict } from './verdicts.js';
@@ -37,25 +37,45 @@ interface CodeRow extends VerdictText {
 const { name_not_found: _absent, address_not_allowed: _internal, ...publicVerdicts } = verdicts;
 
 const ofVerdicts = Object.fromEntries(
-  Object.entries(publicVerdicts).map(([verdict, { title, advice, fixedBy, outcome }]): [string, CodeRow] => [
+  Object.entries(publicVerdicts).map(([verdict, { label, title, advice, fixedBy, outcome }]): [string, CodeRow] => [
     verdict,
-    { title, ...(advice && { advice }), fixedBy, wantsAttention: fixedBy !== 'nobody' && outcome !== 'granted' },
+    { label, title, ...(advice && { advice }), fixedBy, wantsAttention: fixedBy !== 'nobody' && outcome !== 'granted' },
   ]),
 ) as Record<PublicVerdict, CodeRow>;
 
 const active = (basis: Basis) =>
   ({ title: statusTexts.bases[basis], fixedBy: 'nobody', wantsAttention: false, status: 'active', basis }) as const;
 
+const { granted, callback_granted: callbackGranted } = ofVerdicts;
+
 /** One row for every code. */
 export const statusDetailCodes: Readonly<Record<StatusDetailCode, CodeRow>> = {
   ...ofVerdicts,
-  granted: active('response'),
-  callback_granted: active('callback'),
-  agreement: active('agreement'),
+  granted: { label: granted.label, ...active('response') },
+  callback_granted: { label: callbackGranted.label, ...active('callback') },
+  agreement: { label: statusLabels.agreement, ...active('agreement') },
   granted_by_policy: { ...ofVerdicts.granted_by_policy, ...active('policy'), fixedBy: 'headers' },
-  asking: { title: nextTexts.asking, fixedBy: 'nobody', wantsAttention: false, status: 'pending' },
-  not_asked_yet: { title: statusTexts.notAskedYet, fixedBy: 'nobody', wantsAttention: false, status: 'pending' },
-  suspended: { title: noticeTexts.suspended, fixedBy: 'nobody', wantsAttention: false, status: 'suspended' },
+  asking: {
+    label: statusLabels.asking,
+    title: nextTexts.asking,
+    fixedBy: 'nobody',
+    wantsAttention: false,
+    status: 'pending',
+  },
+  not_asked_yet: {
+    label: statusLabels.not_asked_yet,
+    title: statusTexts.notAskedYet,
+    fixedBy: 'nobody',
+    wantsAttention: false,
+    status: 'pending',
+  },
+  suspended: {
+    label: statusLabels.suspended,
+    title: noticeTexts.suspended,
+    fixedBy: 'nobody',
+    wantsAttention: false,
+    status: 'suspended',
+  },
   blocked: { ...ofVerdicts.blocked, wantsAttention: true, status: 'blocked' },
   // The operator of Assent has to act.
   proxy_unreachable: { ...ofVerdicts.proxy_unreachable, wantsAttention: true },
@@ -63,8 +83,20 @@ export const statusDetailCodes: Readonly<Record<StatusDetailCode, CodeRow>> = {
   proxy_malformed: { ...ofVerdicts.proxy_malformed, wantsAttention: true },
   proxy_refused: { ...ofVerdicts.proxy_refused, wantsAttention: true },
   revoked: { ...ofVerdicts.revoked, wantsAttention: true, status: 'refused' },
-  expired: { title: statusTexts.expired, fixedBy: 'nobody', wantsAttention: true, status: 'expired' },
-  ended: { title: statusTexts.ended, fixedBy: 'nobody', wantsAttention: false, status: 'expired' },
+  expired: {
+    label: statusLabels.expired,
+    title: statusTexts.expired,
+    fixedBy: 'nobody',
+    wantsAttention: true,
+    status: 'expired',
+  },
+  ended: {
+    label: statusLabels.ended,
+    title: statusTexts.ended,
+    fixedBy: 'nobody',
+    wantsAttention: false,
+    status: 'expired',
+  },
 };
 
 /** What happens after those that are no verdict. */

@@ -12,7 +12,7 @@ import {
 } from '../../src/consent/verdicts.js';
 import { grantTexts } from '../../src/base/texts/grants.js';
 import { handshakeTexts, nextTexts, undecidedTexts, rejectedCallbackTexts } from '../../src/base/texts/handshakes.js';
-import { statusNextTexts, statusTexts } from '../../src/base/texts/status.js';
+import { exactLabels, statusNextTexts, statusTexts } from '../../src/base/texts/status.js';
 import { languages, type Text } from '../../src/base/texts/text.js';
 import { adviceWithCallback, hintTexts, observedText } from '../../src/base/texts/verdicts.js';
 
@@ -96,9 +96,27 @@ test('the reasons are those that the view of the database can give', () => {
 
 test('no two verdicts say the same', () => {
   for (const language of languages) {
-    const titles = Object.values(verdicts).map(({ title }) => title[language]);
-    expect(new Set(titles).size).toBe(titles.length);
+    for (const part of ['title', 'label'] as const) {
+      const texts = Object.values(verdicts).map((row) => row[part][language]);
+      expect(new Set(texts).size).toBe(texts.length);
+    }
   }
+});
+
+test('every label fits into a row of a list: five words at most, a text of its own in each language', () => {
+  const { waiting, draft, suspendedBy, blocked } = exactLabels;
+  const labels = [
+    ...[...Object.values(verdicts), ...Object.values(statusDetailCodes)].map(({ label }) => label),
+    ...[waiting, draft, suspendedBy.subscriber, suspendedBy.admin, blocked('incident 4711')],
+  ];
+  const unfit = labels.filter(
+    (label) =>
+      label.en === label.nl ||
+      languages.some((each) => !/^[A-Z]\S*( \S+){0,4}$/.test(label[each]) || /\.$/.test(label[each])),
+  );
+  expect(unfit).toEqual([]);
+  expect(blocked('incident 4711').en).toBe('Blocked: incident 4711');
+  expect(blocked('x'.repeat(500)).en).toHaveLength(60);
 });
 
 test('a verdict comes with advice if the webhook owner can change something', () => {

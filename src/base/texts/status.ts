@@ -1,6 +1,32 @@
-import type { Text } from './text.js';
+import { textOf, type Text } from './text.js';
 
 type Rate = number | '*';
+
+/** In five words at most, for lists. Those of verdicts are with the verdicts. */
+export const statusLabels = {
+  agreement: { en: 'Agreement recorded', nl: 'Overeenkomst vastgelegd' },
+  asking: { en: 'Being asked for consent', nl: 'Toestemming wordt gevraagd' },
+  not_asked_yet: { en: 'Not asked yet', nl: 'Toestemming nog niet gevraagd' },
+  suspended: { en: 'Suspended', nl: 'Onderbroken' },
+  expired: { en: 'Grant expired', nl: 'Grant verlopen' },
+  ended: { en: 'Reached its end', nl: 'Einde bereikt' },
+} satisfies Record<string, Text>;
+
+/** What is more exact than the label of a code. */
+export const exactLabels = {
+  waiting: { en: 'Owner has not decided', nl: 'Eigenaar heeft niet besloten' },
+  suspendedBy: {
+    subscriber: { en: 'Suspended by its owner', nl: 'Onderbroken door de eigenaar' },
+    admin: { en: 'Suspended by an admin', nl: 'Onderbroken door een beheerder' },
+  },
+  draft: { en: 'Registered as suspended', nl: 'Onderbroken aangemaakt' },
+  /** An admin chose the reason, of any length. */
+  blocked: (reason: string): Text => textOf((language) => clip(`${words.blocked[language]}: ${reason}`)),
+};
+
+const words = { blocked: { en: 'Blocked', nl: 'Geblokkeerd' } };
+const maxLength = 60;
+const clip = (text: string) => (text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).trimEnd()}…`);
 
 /** Why a subscription has its status. */
 export const statusTexts = {

@@ -2,6 +2,8 @@ import { textOf, type Text } from './text.js';
 
 /** What a verdict says. No advice: there is nothing that the webhook owner can change. */
 export interface VerdictText {
+  /** The title in five words at most, for lists. */
+  label: Text;
   title: Text;
   /** With places for the values of the request: `withValues` fills them. */
   advice?: Text;
@@ -28,12 +30,14 @@ const addHandler: Text = {
 /** One entry for every verdict: the title says what happened, the advice what to change. */
 export const verdictTexts = {
   granted: {
+    label: { en: 'Allows this origin', nl: 'Staat deze herkomst toe' },
     title: {
       en: 'The webhook allows this origin to send.',
       nl: 'De webhook staat toe dat deze herkomst gebeurtenissen stuurt.',
     },
   },
   granted_any_origin: {
+    label: { en: 'Allows every origin', nl: 'Staat elke herkomst toe' },
     title: {
       en: 'The webhook allows every origin to send.',
       nl: 'De webhook staat toe dat elke herkomst gebeurtenissen stuurt.',
@@ -45,6 +49,7 @@ export const verdictTexts = {
   },
 
   no_consent_headers: {
+    label: { en: 'No WebHook headers returned', nl: 'Geen WebHook-headers terug' },
     title: {
       en: 'The webhook returned no WebHook header, so it gave no consent.',
       nl: 'De webhook stuurde geen WebHook-header terug en gaf dus geen toestemming.',
@@ -55,6 +60,7 @@ export const verdictTexts = {
     },
   },
   cors_answer: {
+    label: { en: 'CORS responded instead', nl: 'CORS-laag antwoordde zelf' },
     title: {
       en: 'The webhook returned CORS headers but no WebHook header: a CORS layer responds before the application does.',
       nl: 'De webhook stuurde CORS-headers terug, maar geen WebHook-header: een CORS-laag antwoordt vóór de applicatie.',
@@ -65,6 +71,7 @@ export const verdictTexts = {
     },
   },
   allow_only: {
+    label: { en: 'No handler for OPTIONS', nl: 'Geen handler voor OPTIONS' },
     title: {
       en: 'The webhook returned Allow but no WebHook header, as frameworks do when no handler for OPTIONS exists.',
       nl: 'De webhook stuurde Allow terug, maar geen WebHook-header, zoals frameworks doen zonder handler voor OPTIONS.',
@@ -72,10 +79,12 @@ export const verdictTexts = {
     advice: addHandler,
   },
   unsupported: {
+    label: { en: 'OPTIONS not supported', nl: 'OPTIONS niet ondersteund' },
     title: { en: 'The webhook does not support OPTIONS.', nl: 'De webhook ondersteunt OPTIONS niet.' },
     advice: addHandler,
   },
   authentication_required: {
+    label: { en: 'Requires authentication', nl: 'Vraagt om authenticatie' },
     title: {
       en: 'The webhook requires authentication or forbids the request, but a handshake request carries no credentials.',
       nl: 'De webhook vraagt om authenticatie of weigert het verzoek, maar een handshake heeft geen inloggegevens.',
@@ -86,6 +95,7 @@ export const verdictTexts = {
     },
   },
   not_found_at_target: {
+    label: { en: 'Nothing at this URL', nl: 'Niets op deze URL' },
     title: {
       en: 'The host of the webhook found nothing that handles OPTIONS at this URL.',
       nl: 'De host van de webhook vond op deze URL niets dat OPTIONS afhandelt.',
@@ -96,6 +106,7 @@ export const verdictTexts = {
     },
   },
   server_error: {
+    label: { en: 'Server error', nl: 'Serverfout' },
     title: {
       en: 'The webhook, or a proxy in front of it, failed to handle OPTIONS.',
       nl: 'De webhook, of een proxy ervoor, kon OPTIONS niet afhandelen.',
@@ -106,6 +117,7 @@ export const verdictTexts = {
     },
   },
   request_origin_echoed: {
+    label: { en: 'Returned the wrong header', nl: 'Verkeerde header terug' },
     title: {
       en: 'The webhook returned WebHook-Request-Origin instead of WebHook-Allowed-Origin.',
       nl: 'De webhook stuurde WebHook-Request-Origin terug in plaats van WebHook-Allowed-Origin.',
@@ -116,6 +128,7 @@ export const verdictTexts = {
     },
   },
   origin_missing: {
+    label: { en: 'Allowed origin is missing', nl: 'Toegestane herkomst ontbreekt' },
     title: {
       en: 'The webhook returned WebHook-Allowed-Rate without WebHook-Allowed-Origin.',
       nl: 'De webhook stuurde WebHook-Allowed-Rate terug zonder WebHook-Allowed-Origin.',
@@ -127,6 +140,7 @@ export const verdictTexts = {
   },
 
   redirected: {
+    label: { en: 'Returned a redirect', nl: 'Stuurde een redirect' },
     title: {
       en: 'The webhook returned a redirect, which Assent never follows and which is never consent.',
       nl: 'De webhook stuurde een redirect terug, die Assent nooit volgt en die nooit toestemming is.',
@@ -137,6 +151,7 @@ export const verdictTexts = {
     },
   },
   origin_mismatch: {
+    label: { en: 'Allows another origin', nl: 'Staat een andere herkomst toe' },
     title: {
       en: 'The webhook allows another origin, not the one that asked.',
       nl: 'De webhook geeft een andere herkomst toestemming, niet de herkomst die erom vroeg.',
@@ -147,6 +162,7 @@ export const verdictTexts = {
     },
   },
   origin_repeated: {
+    label: { en: 'More than one origin', nl: 'Meer dan één herkomst' },
     title: {
       en: 'The webhook returned more than one value of WebHook-Allowed-Origin.',
       nl: 'De webhook stuurde meer dan één waarde van WebHook-Allowed-Origin terug.',
@@ -157,6 +173,7 @@ export const verdictTexts = {
     },
   },
   rate_missing: {
+    label: { en: 'Rate is missing', nl: 'Tempo ontbreekt' },
     title: {
       en: 'The webhook allows the origin but returned no WebHook-Allowed-Rate, although a rate was requested.',
       nl: 'De webhook geeft de herkomst toestemming, maar stuurde geen WebHook-Allowed-Rate terug, terwijl er een tempo was gevraagd.',
@@ -167,6 +184,7 @@ export const verdictTexts = {
     },
   },
   rate_malformed: {
+    label: { en: 'Rate is not valid', nl: 'Tempo is niet geldig' },
     title: {
       en: 'The webhook returned a WebHook-Allowed-Rate that is neither a positive integer nor "*".',
       nl: 'De webhook stuurde een WebHook-Allowed-Rate terug die geen positief geheel getal is en ook geen "*".',
@@ -177,6 +195,7 @@ export const verdictTexts = {
     },
   },
   rate_repeated: {
+    label: { en: 'More than one rate', nl: 'Meer dan één tempo' },
     title: {
       en: 'The webhook returned more than one value of WebHook-Allowed-Rate.',
       nl: 'De webhook stuurde meer dan één waarde van WebHook-Allowed-Rate terug.',
@@ -188,6 +207,7 @@ export const verdictTexts = {
   },
 
   gone: {
+    label: { en: 'Retired with 410', nl: 'Buiten gebruik met 410' },
     title: {
       en: 'The webhook is retired: it returned 410 Gone.',
       nl: 'De webhook is buiten gebruik: hij stuurde 410 Gone terug.',
@@ -195,6 +215,7 @@ export const verdictTexts = {
     advice: { en: 'Register the sink that replaces this one.', nl: 'Registreer de sink die deze vervangt.' },
   },
   throttled: {
+    label: { en: 'Too many requests', nl: 'Te veel verzoeken' },
     title: { en: 'The webhook is receiving too many requests.', nl: 'De webhook krijgt te veel verzoeken.' },
     advice: {
       en: 'Exempt OPTIONS from the rate limit, or use Retry-After to say when to ask again.',
@@ -202,6 +223,7 @@ export const verdictTexts = {
     },
   },
   unavailable: {
+    label: { en: 'Temporarily unavailable', nl: 'Tijdelijk niet beschikbaar' },
     title: { en: 'The webhook is temporarily unavailable.', nl: 'De webhook is tijdelijk niet beschikbaar.' },
     advice: {
       en: 'Bring the webhook back into service, or use Retry-After to say when to ask again.',
@@ -210,6 +232,7 @@ export const verdictTexts = {
   },
 
   name_not_found: {
+    label: { en: 'Host does not exist', nl: 'Host bestaat niet' },
     title: { en: 'The host name of the sink does not exist.', nl: 'De hostnaam van de sink bestaat niet.' },
     advice: {
       en: 'Check the spelling of the sink, and publish its host name in public DNS.',
@@ -217,6 +240,7 @@ export const verdictTexts = {
     },
   },
   name_lookup_failed: {
+    label: { en: 'DNS lookup failed', nl: 'DNS-opzoeking mislukt' },
     title: {
       en: 'The DNS lookup for the host name of the sink failed.',
       nl: 'De hostnaam van de sink kon niet in de DNS worden opgezocht.',
@@ -227,6 +251,7 @@ export const verdictTexts = {
     },
   },
   connection_refused: {
+    label: { en: 'Connection refused', nl: 'Verbinding geweigerd' },
     title: {
       en: 'The host of the webhook refused the connection.',
       nl: 'De host van de webhook weigerde de verbinding.',
@@ -237,6 +262,7 @@ export const verdictTexts = {
     },
   },
   connection_failed: {
+    label: { en: 'Could not connect', nl: 'Geen verbinding mogelijk' },
     title: {
       en: 'Assent could not connect to the host of the webhook.',
       nl: 'Assent kon geen verbinding maken met de host van de webhook.',
@@ -247,6 +273,7 @@ export const verdictTexts = {
     },
   },
   connection_closed: {
+    label: { en: 'Connection closed too early', nl: 'Verbinding te vroeg verbroken' },
     title: {
       en: 'The connection closed before the webhook responded.',
       nl: 'De verbinding werd verbroken voordat de webhook antwoordde.',
@@ -257,6 +284,7 @@ export const verdictTexts = {
     },
   },
   tls_failed: {
+    label: { en: 'TLS failed', nl: 'TLS mislukt' },
     title: {
       en: 'Assent could not set up a TLS connection to the webhook.',
       nl: 'Assent kon geen TLS-verbinding met de webhook opzetten.',
@@ -267,6 +295,7 @@ export const verdictTexts = {
     },
   },
   certificate_invalid: {
+    label: { en: 'Certificate is not valid', nl: 'Certificaat is niet geldig' },
     title: {
       en: 'The certificate of the webhook is not valid for its host name.',
       nl: 'Het certificaat van de webhook is niet geldig voor de hostnaam.',
@@ -277,6 +306,7 @@ export const verdictTexts = {
     },
   },
   client_certificate_required: {
+    label: { en: 'Requires a client certificate', nl: 'Vraagt om een clientcertificaat' },
     title: {
       en: 'The webhook accepts only clients with a certificate (mutual TLS), and Assent has none.',
       nl: 'De webhook laat alleen clients met een certificaat toe (mutual TLS), en Assent heeft er geen.',
@@ -287,6 +317,7 @@ export const verdictTexts = {
     },
   },
   http2_only: {
+    label: { en: 'Speaks only HTTP/2', nl: 'Spreekt alleen HTTP/2' },
     title: {
       en: 'The webhook speaks only HTTP/2, and Assent and its senders speak HTTP/1.1.',
       nl: 'De webhook spreekt alleen HTTP/2, en Assent en de verzenders spreken HTTP/1.1.',
@@ -297,6 +328,7 @@ export const verdictTexts = {
     },
   },
   bot_protection: {
+    label: { en: 'Stopped by a firewall', nl: 'Tegengehouden door een firewall' },
     title: {
       en: 'A firewall in front of the webhook stopped the request, or asked for proof that a person sends it.',
       nl: 'Een firewall vóór de webhook hield het verzoek tegen, of vroeg om bewijs dat een mens het stuurt.',
@@ -307,30 +339,35 @@ export const verdictTexts = {
     },
   },
   proxy_unreachable: {
+    label: { en: 'Egress proxy is unreachable', nl: 'Eigen proxy is onbereikbaar' },
     title: {
       en: 'Assent could not reach the egress proxy of its own network, so it did not ask the webhook.',
       nl: 'Assent kon de proxy van zijn eigen netwerk niet bereiken en heeft de webhook dus niets gevraagd.',
     },
   },
   proxy_authentication: {
+    label: { en: 'Egress proxy rejected credentials', nl: 'Eigen proxy weigerde inloggegevens' },
     title: {
       en: 'The egress proxy of Assent did not accept its credentials, so Assent did not ask the webhook.',
       nl: 'De proxy van Assent accepteerde de inloggegevens niet, dus Assent heeft de webhook niets gevraagd.',
     },
   },
   proxy_malformed: {
+    label: { en: 'Egress proxy response not valid', nl: 'Antwoord van eigen proxy ongeldig' },
     title: {
       en: 'The egress proxy of Assent returned no valid response, so Assent did not ask the webhook.',
       nl: 'De proxy van Assent stuurde geen geldig antwoord terug, dus Assent heeft de webhook niets gevraagd.',
     },
   },
   proxy_refused: {
+    label: { en: 'Egress proxy forbids it', nl: 'Eigen proxy verbiedt het' },
     title: {
       en: 'The egress proxy of Assent does not allow connections to the address and port of the webhook.',
       nl: 'De proxy van Assent staat geen verbinding toe met het adres en de poort van de webhook.',
     },
   },
   proxy_no_connection: {
+    label: { en: 'Egress proxy could not connect', nl: 'Eigen proxy kreeg geen verbinding' },
     title: {
       en: 'The egress proxy of Assent could not connect to the host of the webhook.',
       nl: 'De proxy van Assent kon geen verbinding maken met de host van de webhook.',
@@ -341,6 +378,7 @@ export const verdictTexts = {
     },
   },
   proxy_timeout: {
+    label: { en: 'Egress proxy timed out', nl: 'Eigen proxy wachtte te lang' },
     title: {
       en: 'The egress proxy of Assent did not connect to the host of the webhook in time.',
       nl: 'De proxy van Assent maakte niet op tijd verbinding met de host van de webhook.',
@@ -351,10 +389,12 @@ export const verdictTexts = {
     },
   },
   deadline_exceeded: {
+    label: { en: 'No response in time', nl: 'Geen antwoord op tijd' },
     title: { en: 'The webhook did not respond in time.', nl: 'De webhook antwoordde niet op tijd.' },
     advice: { en: 'Respond to OPTIONS immediately.', nl: 'Antwoord direct op OPTIONS.' },
   },
   not_http: {
+    label: { en: 'No valid HTTP response', nl: 'Geen geldig HTTP-antwoord' },
     title: {
       en: 'The webhook did not return a final HTTP/1.1 response.',
       nl: 'De webhook stuurde geen definitief HTTP/1.1-antwoord terug.',
@@ -365,6 +405,7 @@ export const verdictTexts = {
     },
   },
   headers_too_large: {
+    label: { en: 'Response headers too large', nl: 'Headers te groot' },
     title: { en: 'The headers of the response are too large.', nl: 'De headers van het antwoord zijn te groot.' },
     advice: {
       en: 'Remove cookies and other unneeded headers from the response to OPTIONS.',
@@ -372,6 +413,7 @@ export const verdictTexts = {
     },
   },
   too_many_informational: {
+    label: { en: 'No final response', nl: 'Geen definitief antwoord' },
     title: {
       en: 'The webhook returned too many informational (1xx) responses instead of a final one.',
       nl: 'De webhook stuurde te veel informatieve antwoorden (1xx) terug in plaats van een definitief antwoord.',
@@ -382,12 +424,14 @@ export const verdictTexts = {
     },
   },
   aborted: {
+    label: { en: 'Request was cut off', nl: 'Verzoek is afgebroken' },
     title: {
       en: 'Assent ended the request before it received a response.',
       nl: 'Assent brak het verzoek af voordat er een antwoord was.',
     },
   },
   name_not_public: {
+    label: { en: 'Host is not public', nl: 'Host is niet openbaar' },
     title: {
       en: 'The host name of the sink does not resolve to a public address, so Assent sent nothing.',
       nl: 'De hostnaam van de sink leidt niet naar een openbaar adres, dus Assent stuurde niets.',
@@ -398,6 +442,7 @@ export const verdictTexts = {
     },
   },
   address_not_allowed: {
+    label: { en: 'Address is not allowed', nl: 'Adres is niet toegestaan' },
     title: {
       en: 'The host name of the sink resolves to an address that Assent may not call, so it sent nothing.',
       nl: 'De hostnaam van de sink leidt naar een adres dat Assent niet mag aanroepen, dus Assent stuurde niets.',
@@ -408,6 +453,7 @@ export const verdictTexts = {
     },
   },
   sink_not_allowed: {
+    label: { en: 'Sink is not allowed', nl: 'Sink is niet toegestaan' },
     title: {
       en: 'Assent may not call this sink, so it sent nothing.',
       nl: 'Assent mag deze sink niet aanroepen en stuurde dus niets.',
@@ -419,12 +465,14 @@ export const verdictTexts = {
   },
 
   callback_granted: {
+    label: { en: 'Allowed through the callback', nl: 'Toegestaan via de callback' },
     title: {
       en: 'Consent was given through the callback URL.',
       nl: 'De toestemming is gegeven via de callback-URL.',
     },
   },
   refused_by_owner: {
+    label: { en: 'Refused by its owner', nl: 'Geweigerd door de eigenaar' },
     title: {
       en: 'The webhook owner refused on the page of the callback URL.',
       nl: 'De eigenaar van de webhook weigerde op de pagina van de callback-URL.',
@@ -435,6 +483,7 @@ export const verdictTexts = {
     },
   },
   callback_expired: {
+    label: { en: 'Callback expired unused', nl: 'Callback verlopen zonder aanroep' },
     title: {
       en: 'The response gave no consent, and the callback URL expired before it was called.',
       nl: 'Het antwoord gaf geen toestemming, en de callback-URL verliep voordat die werd aangeroepen.',
@@ -445,6 +494,7 @@ export const verdictTexts = {
     },
   },
   granted_by_policy: {
+    label: { en: 'Allowed by policy', nl: 'Toegestaan door het beleid' },
     title: {
       en: 'The webhook does not support the handshake, but the policy of the origin allows events at a low rate.',
       nl: 'De webhook ondersteunt de handshake niet, maar het beleid van de herkomst staat gebeurtenissen in een laag tempo toe.',
@@ -454,20 +504,26 @@ export const verdictTexts = {
       nl: `Zet voor een hoger tempo ${beide} in het antwoord op OPTIONS.`,
     },
   },
-  revoked: { title: { en: 'An admin revoked this grant.', nl: 'Een beheerder heeft deze grant ingetrokken.' } },
+  revoked: {
+    label: { en: 'Revoked by an admin', nl: 'Ingetrokken door een beheerder' },
+    title: { en: 'An admin revoked this grant.', nl: 'Een beheerder heeft deze grant ingetrokken.' },
+  },
   interrupted: {
+    label: { en: 'Attempt was interrupted', nl: 'Poging is onderbroken' },
     title: {
       en: 'Assent stopped before it recorded the outcome of this attempt.',
       nl: 'Assent stopte voordat de uitkomst van deze poging was vastgelegd.',
     },
   },
   blocked: {
+    label: { en: 'Blocked by an admin', nl: 'Geblokkeerd door een beheerder' },
     title: {
       en: 'An admin blocks this webhook, so Assent asks it again when the block is lifted.',
       nl: 'Een beheerder blokkeert deze webhook, dus Assent vraagt pas om toestemming als de blokkade is opgeheven.',
     },
   },
   held_by_budget: {
+    label: { en: 'Waiting for its turn', nl: 'Wacht op de beurt' },
     title: {
       en: 'The request is waiting: this host, its network or the tenant has reached its limit of handshakes for now.',
       nl: 'Het verzoek wacht: deze host, het netwerk ervan of de organisatie heeft nu het maximale aantal handshakes bereikt.',

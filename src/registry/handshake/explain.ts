@@ -4,15 +4,16 @@ import type { Language } from '../../base/texts/text.js';
 import type { Handshake, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
 import { advise, describe, quoted, verdicts, type Facts, type FixedBy, type Verdict } from '../../consent/verdicts.js';
 
-/** What a verdict says of what was observed, who can fix it, and advice if there is any. */
+/** What a verdict says, in short and of what was observed, who can fix it, and advice if there is any. */
 export function explain(
   verdict: Verdict,
   facts: Facts,
   language: Language,
-): { message: string; advice: string | undefined; fixedby: FixedBy } {
+): { label: string; message: string; advice: string | undefined; fixedby: FixedBy } {
   const advice = advise(verdict, facts, language);
   const message = describe(verdict, facts, language);
-  return { message, advice, fixedby: verdicts[verdict].fixedBy };
+  const { label, fixedBy } = verdicts[verdict];
+  return { label: label[language], message, advice, fixedby: fixedBy };
 }
 
 export type HandshakePair = Pick<Handshake, 'origin' | 'sink'> & Partial<Pick<Handshake, 'requestedRate'>>;

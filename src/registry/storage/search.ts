@@ -376,10 +376,12 @@ const idAt = (place: Place) => place.slice(place.indexOf(' ') + 1);
 
 /** By when entries expire, from the first or from the last. */
 export type ExpirySort = 'expiresat' | '-expiresat';
+/** In the order of the ids, or from the last. */
+export type CreationSort = 'createdat' | '-createdat';
 
 /** Whether a text is a place in this order. */
-export const isPlace = (sort: ExpirySort | undefined) => (text: string) => {
-  if (sort === undefined) return isUuid(text);
+export const isPlace = (sort: CreationSort | ExpirySort | undefined) => (text: string) => {
+  if (sort !== 'expiresat' && sort !== '-expiresat') return isUuid(text);
   const [at = '', id = '', ...more] = text.split(' ');
   const time = new Date(at);
   return more.length === 0 && isUuid(id) && !Number.isNaN(time.getTime()) && time.toISOString() === at;

@@ -61,7 +61,7 @@ export type SuspendedBy = 'subscriber' | 'admin';
 export interface SubscriptionStatus {
   status: Status;
   code: StatusDetailCode;
-  /** When what stops it began. */
+  /** When what stops it began; undefined while it is active. */
   since: Date | undefined;
   handshake:
     | {
@@ -70,6 +70,8 @@ export interface SubscriptionStatus {
         /** That of the subscription when it was asked, or of its origin. */
         requestedRate: number | undefined;
         state: HandshakeState;
+        /** When its latest attempt began. */
+        askedAt: Date | undefined;
         /** As subscribers see it, for every reader. */
         verdict: Verdict | undefined;
         dueAt: Date | undefined;

@@ -34,6 +34,7 @@ import {
   idsWithin,
   sinkContains,
   timesWithin,
+  type CreationSort,
   type ExpirySort,
   type PairQuery,
   type SearchKey,
@@ -56,7 +57,7 @@ export interface SubscriptionQuery extends PairQuery {
   createduntil?: Date | undefined;
   expiressince?: Date | undefined;
   expiresuntil?: Date | undefined;
-  sort?: ExpirySort | undefined;
+  sort?: CreationSort | ExpirySort | undefined;
   /** Whether to count all that match. */
   count?: boolean | undefined;
   after: string | undefined;
@@ -66,7 +67,7 @@ export interface SubscriptionQuery extends PairQuery {
 export interface SubscriptionReader {
   /** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
   read(principal: Principal, id: string): Promise<Subscription>;
-  /** The subscriptions that the principal may see, oldest first. */
+  /** The subscriptions that the principal may see; the oldest first, unless another order is asked for. */
   list(principal: Principal, query: SubscriptionQuery): Promise<FoundPage<Subscription>>;
   /** Those that the principal may see, in the order of their ids. */
   readMany(principal: Principal, ids: readonly string[]): Promise<Subscription[]>;
@@ -126,7 +127,7 @@ function searchFor(principal: Principal, query: SubscriptionQuery, now: Date): S
   const hasNotEnded = status !== undefined && status !== 'expired';
   return {
     table: Prisma.sql`subscription t`,
-    ...(sort
+    ...(sort === 'expiresat' || sort === '-expiresat'
       ? {
           order: { time: Prisma.sql`t.endsat`, isDescending: sort === '-expiresat' },
           ways: [...ways, subscriber === undefined ? undefined : ofCaller].filter((way) => way !== undefined),
@@ -134,7 +135,7 @@ function searchFor(principal: Principal, query: SubscriptionQuery, now: Date): S
           span: timesWithin(hasNotEnded && (expiressince ?? now) <= now ? now : expiressince, expiresuntil),
         }
       : {
-          order: { isDescending: false },
+          order: { isDescending: sort === '-createdat' },
           ways: [...ways, endsWithin(tenant, expiressince, expiresuntil)].filter((way) => way !== undefined),
           whole: ofCaller,
           span: idsWithin(createdsince, createduntil),
@@ -334,6 +335,7 @@ type Row = SubscriptionRow & {
   status: Status;
   code: StatusDetailCode;
   since: Date | null;
+  askedat: Date | null;
   isended: boolean;
   handshake: string | null;
   handshakestate: HandshakeState;
@@ -409,6 +411,7 @@ function statusOf(row: Row): SubscriptionStatus {
             trigger: row.handshaketrigger,
             requestedRate: row.askedrate ?? undefined,
             state: row.handshakestate,
+            askedAt: row.askedat ?? undefined,
             verdict: row.verdict === null ? undefined : publicVerdict(row.verdict),
             dueAt: row.dueat ?? undefined,
             waitingUntil: row.waitinguntil ?? undefined,

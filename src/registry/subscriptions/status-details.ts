@@ -1,7 +1,7 @@
 import type { components } from '../../base/contract/contract.gen.js';
 import { helpWithVerdict } from '../../base/help.js';
 import { blockTexts } from '../../base/texts/blocks.js';
-import { statusNextTexts, statusTexts, untilAsked } from '../../base/texts/status.js';
+import { exactLabels, statusNextTexts, statusTexts, untilAsked } from '../../base/texts/status.js';
 import type { Language, Text } from '../../base/texts/text.js';
 import { withValues } from '../../base/texts/verdicts.js';
 import { statusDetailCodes } from '../../consent/status.js';
@@ -17,15 +17,17 @@ type StatusDetails = components['schemas']['StatusDetails'];
  * the public URL, for help.
  */
 export function statusDetails(subscription: Subscription, language: Language, registry: string): StatusDetails {
-  const { origin, code, handshake } = subscription;
-  const { title, advice, fixedBy, wantsAttention } = statusDetailCodes[code];
+  const { origin, code, handshake, since } = subscription;
+  const { label, title, advice, fixedBy, wantsAttention } = statusDetailCodes[code];
   const rejected = handshake?.state === 'granted' ? undefined : handshake?.rejectedCallback;
   return {
     ...(handshake && { handshake: handshake.id }),
     ...(rejected && { rejectedcallback: presentRejected(origin, rejected, language) }),
+    ...(handshake?.askedAt && { askedat: handshake.askedAt.toISOString() }),
+    ...(since && { since: since.toISOString() }),
     code,
+    label: label[language],
     message: title[language],
-    ...(subscription.since && { since: subscription.since.toISOString() }),
     // What a grant stands on is no fault, even if the webhook could do better.
     ...(advice && subscription.status !== 'active' && { advice: withValues(advice, asAsked(subscription))[language] }),
     fixedby: fixedBy,
@@ -43,6 +45,7 @@ function detailsOf(subscription: Subscription, language: Language): Partial<Stat
   if (status === 'blocked' && block) {
     const { kind, value, reason: why, endsAt } = block;
     return {
+      label: say(exactLabels.blocked(why)),
       message: say(blockTexts.blocked(kind, value, why)),
       next: say(endsAt ? blockTexts.untilEnd : blockTexts.untilLifted),
       ...(endsAt && { nextat: endsAt.toISOString() }),
@@ -51,6 +54,7 @@ function detailsOf(subscription: Subscription, language: Language): Partial<Stat
   if (status === 'suspended' && suspension) {
     const { by, reason: why } = suspension;
     return {
+      label: say(why === undefined ? exactLabels.draft : exactLabels.suspendedBy[by]),
       message: say(why === undefined ? statusTexts.draft : statusTexts.suspendedBy[by](why)),
       next: say(statusNextTexts.untilResumed),
     };
@@ -73,13 +77,14 @@ function detailsOf(subscription: Subscription, language: Language): Partial<Stat
   if (code === 'asking') return {};
   const next =
     status === 'pending' ? (handshake ? nextOf(handshake, language) : {}) : { next: say(untilAsked(subscription.id)) };
+  const waiting = handshake?.state === 'waiting' && status === 'pending' ? { label: say(exactLabels.waiting) } : {};
   // A webhook that returned 410 to a delivery gave no such response to a handshake.
-  if (handshake?.verdict !== code) return next;
+  if (handshake?.verdict !== code) return { ...next, ...waiting };
   const facts = {
     ...observed(asAsked(subscription), handshake.responseHeaders),
     callbackOffered: handshake.callbackOffered,
   };
-  return { ...explain(code, facts, language), ...next };
+  return { ...explain(code, facts, language), ...next, ...waiting };
 }
 
 /** With the rate that the webhook was asked for: that of the origin if the subscription names none. */

@@ -80,7 +80,7 @@ function textsOf({ type, subscription, origin, code, grant }: Notice): {
   next?: Text | undefined;
 } {
   // A newer registry may have codes that this version does not know.
-  const row: VerdictText = isStatusDetailCode(code)
+  const row: Omit<VerdictText, 'label'> = isStatusDetailCode(code)
     ? statusDetailCodes[code]
     : { title: verdictTexts.no_consent_headers.title };
   switch (type) {

@@ -15,7 +15,7 @@ type Entry = {
   id: string;
   sink: string;
   status: string;
-  statusdetails: { code: string };
+  statusdetails: { code: string; label: string; since?: string; askedat?: string; allowedrate?: number };
   subscription?: string;
   [member: string]: unknown;
 };
@@ -146,6 +146,26 @@ describe('subscriptions', () => {
     expect(body.faults).toMatchObject([{ pointer: 'query/createdsince' }]);
   });
 
+  test.each([
+    ['of a subscriber', { sort: '-createdat' }],
+    ['of a host', { sort: '-createdat', host: 'a.hooks.test' }],
+    ['by candidates', { sort: '-createdat', origin }],
+    ['by status', { sort: '-createdat', status: 'active' }],
+  ])('newest first %s, over pages, are those that are oldest first without it', async (_, query) => {
+    const { sort: _sort, ...search } = query;
+    const oldest = idsOf(await find(one, '/v1/subscriptions', search));
+    expect(oldest.length).toBeGreaterThan(1);
+    expect(idsOf(await walk(one, '/v1/subscriptions', query, 1))).toEqual([...oldest].reverse());
+    expect(idsOf(await walk(one, '/v1/subscriptions', { ...search, sort: 'createdat' }, 1))).toEqual(oldest);
+    // Not a cursor of another order.
+    const page = await one
+      .get('/v1/subscriptions')
+      .query({ ...query, limit: 1 })
+      .expect(200);
+    const next = /<(.*)>/.exec(page.get('Link') ?? '')?.[1] ?? '';
+    await one.get(next.replace('sort=-createdat', 'sort=createdat')).expect(400);
+  });
+
   test('the link to the next page keeps the search, and does not count again', async () => {
     const page = await one.get('/v1/subscriptions').query({ host: 'a.hooks.test', limit: 1, count: true }).expect(200);
     expect(countIn(page)).toBe('2');
@@ -232,6 +252,20 @@ describe('subscriptions', () => {
       ]),
     );
     expect(codes.length).toBeGreaterThan(8);
+    // What a row of a list shows, without a request for each.
+    const rows = new Map(all.map(({ status, statusdetails: row }) => [row.code, { status, ...row }]));
+    const moment = expect.stringMatching(/Z$/);
+    for (const [code, row] of Object.entries({
+      origin_mismatch: { status: 'refused', label: 'Allows another origin', since: moment, askedat: moment },
+      expired: { status: 'expired', label: 'Grant expired', since: moment },
+      revoked: { status: 'refused', label: 'Revoked by an admin', since: moment },
+      gone: { status: 'retired', since: moment, askedat: moment },
+      suspended: { status: 'suspended', label: 'Suspended by its owner', since: moment, askedat: moment },
+      agreement: { status: 'active', label: 'Agreement recorded', allowedrate: 1 },
+    })) {
+      expect(rows.get(code)).toMatchObject(row);
+    }
+    expect(rows.get('agreement')).not.toHaveProperty('since');
     for (const code of codes) {
       const expected = idsOf(all.filter(({ statusdetails }) => statusdetails.code === code));
       expect([code, ...idsOf(await find(client, '/v1/subscriptions', { code }))]).toEqual([code, ...expected]);

@@ -297,8 +297,8 @@ function columns(): Array<TableColumn<Row>> {
       title: t(texts.why),
       width: '19%',
       from: 'desktop',
-      cell: ({ status, statusdetails: { message } }) =>
-        status === 'active' ? '' : <bdi title={message}>{message}</bdi>,
+      cell: ({ status, statusdetails: { label, message } }) =>
+        status === 'active' ? '' : <bdi title={message}>{label}</bdi>,
     },
     ...(isAdmin.value
       ? [

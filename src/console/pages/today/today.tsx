@@ -96,12 +96,12 @@ const actions: Partial<Record<GroupName, Problem['action']>> = {
 
 function problemsIn(groups: readonly Group[]): Problem[] {
   const ofSubscriptions = groups.flatMap(({ group, firstsubscriptions = [] }) =>
-    firstsubscriptions.map(({ id, sink, status, statusdetails: { message, since } }) => ({
+    firstsubscriptions.map(({ id, sink, status, statusdetails: { label, message, since } }) => ({
       id,
       badge: <StatusBadge status={status} />,
       sink,
       address: href('subscriptions', id),
-      reason: <bdi title={message}>{message}</bdi>,
+      reason: <bdi title={message}>{label}</bdi>,
       at: since,
       action: actions[group] ?? 'fix',
     })),

@@ -18,7 +18,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
           'assent subscriptions list --status refused',
           'assent subscriptions list --origin eventemitter.example.com --watch',
         ],
-        columns: ['id', 'status', 'statusdetails.code', 'origin', 'sink', 'subscriber'],
+        columns: ['id', 'status', 'statusdetails.label', 'origin', 'sink', 'subscriber'],
         affected: (change) =>
           isBlock(change)
             ? { query: {} }
