@@ -135,6 +135,53 @@ inBrowser('Today in the console', () => {
     await check();
   });
 
+  test('with the keyboard alone, whoever may see it finds a page, a sink, a host, an id, an origin and a request', async () => {
+    const { tenant } = stage;
+    const { id, sink } = await refuse('/findable');
+    const { body: block, headers } = await tenant.admin
+      .post('/v1/blocks')
+      .send({ kind: 'domain', value: 'blocked.example.net', reason: 'Incident.' })
+      .expect(201);
+    const { page, check } = await stage.open(['assent:admin'], '#/');
+    const find = async (text: string, name: string) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Find anything' }).waitFor();
+      await page.keyboard.type(text);
+      await page.getByRole('option', { name }).first().waitFor();
+    };
+    const opens = async (text: string, name: string, place: string) => {
+      await find(text, name);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**${place}`);
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await opens('rig', 'Origins Page', '#/origins');
+    await opens('/findable', 'Subscription · refused', `#/subscriptions/${id}`);
+    await opens(block.id, 'blocked.example.net Block', `#/blocks/${block.id}`);
+    await opens(tenant.origin.slice(0, 8), `${tenant.origin} Origin`, `#/origins/${tenant.origin}`);
+    await opens(
+      String(headers['x-request-id']),
+      'What this request changed Audit',
+      `requestid=${headers['x-request-id']}`,
+    );
+    await find(new URL(sink).hostname, 'Subscription');
+    await page.keyboard.press('ArrowDown');
+    const active = page.locator('[role=option][aria-selected=true]');
+    expect(await active.evaluate((option: { id: string }) => option.id)).toBe(
+      await page.getByRole('combobox').getAttribute('aria-activedescendant'),
+    );
+    await expectAccessible(page);
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('nowhere');
+    await page.getByRole('status').getByText('Nothing found.').waitFor();
+    await check();
+    const other = await stage.open(['assent:subscribe'], '#/', { subscriber: 'ander' });
+    await other.page.keyboard.press('Control+k');
+    await other.page.keyboard.type(id);
+    await other.page.getByRole('dialog').getByText('Nothing found.').waitFor();
+    await other.check();
+  });
+
   test('an admin sees that the feed and the handshakes are behind', async () => {
     const { page, check } = await stage.open(['assent:admin'], '#/feed');
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -154,7 +201,7 @@ inBrowser('Today in the console', () => {
 
   test('a consumer sees its own subscriptions, no grants and no numbers of others, in Dutch', async () => {
     const { page, check } = await stage.open(['assent:subscribe'], '#/', { language: 'nl' });
-    await page.getByRole('link', { name: 'Geweigerd 4' }).waitFor();
+    await page.getByRole('link', { name: 'Geweigerd 5' }).waitFor();
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(
       expect.not.arrayContaining(['Handshakes per uur', 'Status van het register']),
     );

@@ -10,5 +10,10 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
 }
 
+/** When a UUID of version 7 was made, in milliseconds since 1970. */
+export function timeIn(uuid: string): number {
+  return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16);
+}
+
 /** Sorts before every id, and is not an id. */
 export const beforeAllIds: string = NIL;

@@ -169,6 +169,19 @@ export function useResource<T>(
   return { data: state.data, problem: state.problem, isLoading: state.isLoading, reload, put };
 }
 
+const typingPauseMs = 350;
+
+/** The value, when it has not changed for a moment: for what is asked while the user types. */
+export function useSettled<T>(value: T): T {
+  const key = JSON.stringify(value);
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return settled;
+}
+
 export interface Action {
   isBusy: boolean;
   problem: Problem | undefined;

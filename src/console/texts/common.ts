@@ -70,6 +70,19 @@ export const commonTexts = {
   },
   all: { en: 'All', nl: 'Alle' },
   search: { en: 'Search', nl: 'Zoeken' },
+  find: {
+    anything: { en: 'Find anything', nl: 'Zoek alles' },
+    hint: {
+      en: 'A page, or a sink, host, origin or id',
+      nl: 'Een pagina, of een sink, host, herkomst of id',
+    },
+    page: { en: 'Page', nl: 'Pagina' },
+    subscription: { en: 'Subscription', nl: 'Abonnement' },
+    grant: { en: 'Grant', nl: 'Grant' },
+    origin: { en: 'Origin', nl: 'Herkomst' },
+    block: { en: 'Block', nl: 'Blokkade' },
+    request: { en: 'What this request changed', nl: 'Wat dit verzoek heeft gewijzigd' },
+  },
   reason: { en: 'Reason', nl: 'Reden' },
   reasonOptional: { en: 'Reason (optional)', nl: 'Reden (niet verplicht)' },
   reasonHint: {

@@ -10,10 +10,13 @@ import { Differences, Form, FormButtons, ProblemView } from './form.js';
 /** A native modal dialog, open as long as it is drawn. Escape closes it, and the focus returns to where it was. */
 export function Dialog({
   title,
+  look,
   onClose,
   children,
 }: {
   title: string;
+  /** A class of the stylesheet. It has no heading to be seen then. */
+  look?: string;
   onClose: () => void;
   children: ComponentChildren;
 }) {
@@ -27,8 +30,16 @@ export function Dialog({
     };
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
-      <h2 id={id}>{title}</h2>
+    <dialog
+      ref={dialog}
+      class={look}
+      aria-labelledby={id}
+      onClose={onClose}
+      {...(look === undefined ? {} : { closedby: 'any' })}
+    >
+      <h2 id={id} class={look && 'unseen'}>
+        {title}
+      </h2>
       {children}
     </dialog>
   );

@@ -23,6 +23,7 @@ import { session, signOut, user } from '../app/session.js';
 import { announcement, chooseLanguage, formatNumber, language, t } from '../app/text.js';
 import { chooseTheme, theme, themes } from '../app/theme.js';
 import { commonTexts as texts } from '../texts/common.js';
+import { FindAnything } from './find.js';
 import { Icon } from './icon.js';
 import { useKeptFocus } from './keep-focus.js';
 import { Menu, MenuButton } from './menu.js';
@@ -86,6 +87,11 @@ export function Layout({ children }: { children: ComponentChildren }) {
               <img src="assets/icon.svg" alt="" width="22" height="22" />
               Assent
             </a>
+            {isSignedIn && (
+              <FindAnything
+                pages={placesOf().map((place) => ({ place, title: t(texts.menu[place]), icon: icons[place] }))}
+              />
+            )}
             {isSignedIn && (
               <button
                 type="button"

@@ -1,8 +1,9 @@
-import { Search, SlidersHorizontal } from 'lucide';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { SlidersHorizontal } from 'lucide';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { replaceQuery, route } from '../app/route.js';
 import { formatNumber, t } from '../app/text.js';
 import { commonTexts } from '../texts/common.js';
+import { Combobox } from './combobox.js';
 import { TextField } from './form.js';
 import { Icon } from './icon.js';
 import { Menu } from './menu.js';
@@ -177,7 +178,7 @@ export function SearchBar({
   );
 }
 
-/** The field with its completion (WAI-ARIA combobox with a list). */
+/** The field with its completion. */
 function Typing({
   label,
   text,
@@ -189,76 +190,21 @@ function Typing({
   keys: readonly SearchKey[];
   onInput: (text: string) => void;
 }) {
-  const id = useId();
-  const input = useRef<HTMLInputElement>(null);
-  const [isOpen, setIsOpen] = useState(false);
-  const [active, setActive] = useState(-1);
   const word = /\s$/.test(text) ? '' : (partsIn(text).at(-1) ?? '');
-  const options = isOpen ? completions(word, keys) : [];
-  const choose = (option: string) => {
-    onInput(text.slice(0, text.length - word.length) + option + (option.endsWith(':') ? '' : ' '));
-    setActive(-1);
-    input.current?.focus();
-  };
-  const press = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const option = options[active];
-    if (step !== undefined && options.length > 0) {
-      event.preventDefault();
-      setActive((active + step + options.length) % options.length);
-    } else if (event.key === 'Escape' && isOpen) {
-      event.preventDefault();
-      setIsOpen(false);
-    } else if (option !== undefined && (event.key === 'Enter' || event.key === 'Tab')) {
-      event.preventDefault();
-      choose(option);
-    }
-  };
   return (
-    <div class="typing">
-      <Icon of={Search} />
-      <input
-        ref={input}
-        type="search"
-        {...({ role: 'combobox' } as object)}
-        aria-label={label}
-        aria-expanded={options.length > 0}
-        aria-controls={id}
-        aria-autocomplete="list"
-        aria-activedescendant={active === -1 ? undefined : `${id}-${active}`}
-        autocomplete="off"
-        spellcheck={false}
-        placeholder={`${label}, ${t(commonTexts.examples)} ${keys
-          .slice(0, 3)
-          .map(({ name }) => `${name}:`)
-          .join(' ')}`}
-        value={text}
-        onFocus={() => setIsOpen(true)}
-        onBlur={() => setIsOpen(false)}
-        onKeyDown={press}
-        onInput={({ currentTarget }) => {
-          setIsOpen(true);
-          setActive(-1);
-          onInput(currentTarget.value);
-        }}
-      />
-      <ul id={id} role="listbox" aria-label={label} hidden={options.length === 0}>
-        {options.map((option, place) => (
-          <li
-            key={option}
-            id={`${id}-${place}`}
-            role="option"
-            aria-selected={place === active}
-            onPointerDown={(event) => {
-              event.preventDefault();
-              choose(option);
-            }}
-          >
-            {option}
-          </li>
-        ))}
-      </ul>
-    </div>
+    <Combobox
+      label={label}
+      placeholder={`${label}, ${t(commonTexts.examples)} ${keys
+        .slice(0, 3)
+        .map(({ name }) => `${name}:`)
+        .join(' ')}`}
+      text={text}
+      options={completions(word, keys).map((option) => ({ key: option, content: option }))}
+      onInput={onInput}
+      onChoose={(option) =>
+        onInput(text.slice(0, text.length - word.length) + option + (option.endsWith(':') ? '' : ' '))
+      }
+    />
   );
 }
 

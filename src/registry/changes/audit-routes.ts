@@ -4,12 +4,14 @@ import { RegistryError } from '../../base/errors.js';
 import type { OperationRequest, Handlers } from '../http/handler.js';
 import { pageHeaders, pageOf, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
-import { isUuid } from '../../base/files/ids.js';
+import { isUuid, timeIn } from '../../base/files/ids.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
 import { createAuditReader, placeOf, type AuditEntry, type AuditFilter, type AuditPlace } from './read-audit.js';
 import type { Write } from './snapshot.js';
 
+/** Between the start of a request and its entries, with clocks that differ. */
+const longestRequestMs = 600_000;
 /** How long an export may take. Most of this is time for its reader. */
 const exportMs = 900_000;
 
@@ -43,11 +45,16 @@ export function auditRoutes({ database, readers, stopping }: Context): Handlers<
 }
 
 function filterOf({ query, principal }: OperationRequest<'listAuditRecords'>): AuditFilter {
-  const { since, until, action, actor, person, target, subscriber, tenant } = query;
+  const { since, until, action, actor, person, target, requestid, subscriber, tenant } = query;
+  // No index has the ids of requests. They begin with the time, and the entries have nearly the same.
+  const [from, to] = requestid === undefined ? [] : [-1, 1].map((side) => timeIn(requestid) + side * longestRequestMs);
+  const latest = since === undefined ? from : Math.max(timeOf(since).getTime(), from ?? 0);
+  const first = until === undefined ? to : Math.min(timeOf(until).getTime(), to ?? Infinity);
   return {
     tenants: tenantsOf(principal, tenant),
-    since: since === undefined ? undefined : timeOf(since).getTime(),
-    until: until === undefined ? undefined : timeOf(until).getTime(),
+    since: latest,
+    until: first,
+    requestid,
     action,
     actor,
     person,

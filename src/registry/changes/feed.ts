@@ -5,7 +5,7 @@ import { isEffectOfBlock } from '../../matching/replica/state.js';
 import type { Query } from '../storage/database.js';
 import { readCursor, writeCursor, type FeedPosition } from './cursor.js';
 import type { Follower } from './follower.js';
-import { isVisible, readLog, type FeedScope, type LogBounds, type LoggedChange } from './log.js';
+import { isVisible, positionBefore, readLog, type FeedScope, type LogBounds, type LoggedChange } from './log.js';
 import { readOwnLog, readStatuses, type OwnScope } from './own-log.js';
 import { Ring, type RingLimits } from './ring.js';
 
@@ -68,14 +68,18 @@ export class Feed {
   }
 
   /**
-   * A reader that continues from a cursor, or from the current end. RegistryErrors: `invalid_request` with the place,
+   * A reader that continues from a cursor, or from the current end, or `last` changes before it. RegistryErrors: `invalid_request` with the place,
    * for a cursor of another tenant, subscriber or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
    * `revision_not_reached` if a replica of the database is behind the cursor.
    */
-  async open(scope: FeedScope, cursor: string | undefined, place: string): Promise<Reader> {
+  async open(scope: FeedScope, cursor: string | undefined, place: string, last?: number): Promise<Reader> {
     const { follower, query, isStandby, onPage } = this.#settings;
     const { epoch, secret } = this.bounds();
-    if (cursor === undefined) return new Reader(this, query, onPage, scope, { epoch, position: this.ring.end });
+    if (cursor === undefined) {
+      const { end } = this.ring;
+      const before = last === undefined ? end : await positionBefore(query, scope, last);
+      return new Reader(this, query, onPage, scope, { epoch, position: before < end ? before : end });
+    }
     const own = readCursor(secret, scope, cursor);
     if (own === undefined) throw unknownCursor(place);
     if (own === 'of_other_origin') throw cursorOfOtherOrigin(place);

@@ -16,6 +16,8 @@ export interface AuditFilter {
   /** The id of a person, or the name that is shown. */
   person?: string | undefined;
   target?: string | undefined;
+  /** The caller bounds the time. */
+  requestid?: string | undefined;
   subscriber?: string | undefined;
 }
 
@@ -158,7 +160,7 @@ function actionsOf({ action, actor, person, subscriber }: AuditFilter): Prisma.S
 }
 
 function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | undefined): Prisma.Sql {
-  const { since, until, action, actor, person, target, subscriber } = filter;
+  const { since, until, action, actor, person, target, requestid, subscriber } = filter;
   const instant = (milliseconds: number) => Prisma.sql`to_timestamp(${milliseconds}::float8 / 1000)`;
   const all = [
     Prisma.sql`true`,
@@ -168,6 +170,7 @@ function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | u
     ...(actor === undefined ? [] : [Prisma.sql`a.actor = ${actor}`]),
     ...(person === undefined ? [] : [Prisma.sql`(a.person = ${person} or a.personname = ${person})`]),
     ...(target === undefined ? [] : [Prisma.sql`a.target = ${target}`]),
+    ...(requestid === undefined ? [] : [Prisma.sql`a.requestid = ${requestid.toLowerCase()}`]),
     ...(subscriber === undefined ? [] : [Prisma.sql`a.subscriber = ${subscriber}`]),
     ...(action === undefined
       ? []

@@ -42,7 +42,7 @@ export function routes(context: Context): Handlers<'listChanges' | 'getSnapshot'
       const headers = { Vary: 'Accept' };
       if (isStream) {
         admit('stream', scope, signal);
-        const reader = await feed.open(scope, lastEvent ?? query.after, place);
+        const reader = await feed.open(scope, lastEvent ?? query.after, place, query.last);
         const over = new LinkedController([signal, stopping], principal.tokenExpiresAt - Date.now());
         return {
           status: 200,
@@ -53,7 +53,7 @@ export function routes(context: Context): Handlers<'listChanges' | 'getSnapshot'
       }
       const waitMs = Math.min((query.wait ?? 0) * 1_000, principal.tokenExpiresAt - Date.now());
       if (waitMs > 0) admit('poll', scope, signal);
-      const reader = await feed.open(scope, query.after, place);
+      const reader = await feed.open(scope, query.after, place, query.last);
       const over = new LinkedController([signal, stopping]);
       const page = await readWithin(reader, query.limit ?? defaultLimit, waitMs, over.signal);
       const changes = page.changes.map(({ json }) => json).join();

@@ -58,6 +58,7 @@ describe('a consumer', () => {
       { kind: 'grant.live', sink, statuses: retired },
       { kind: 'grant.ended', sink, cause: 'target_gone', statuses: retired },
     ]);
+    expect((await own.page({ last: 3 })).changes).toEqual(page.changes);
     const active = [{ id: idOfOther, status: 'active', code: 'granted' }];
     expect((await other.page({ after: afterOfOther })).changes).toMatchObject([
       { kind: 'subscription.created', subscription: idOfOther, statuses: active },

@@ -146,12 +146,18 @@ describe('pages', () => {
     expect(revisions.size).toBe(60);
   });
 
-  test('without a cursor start at the current end', async () => {
+  test('without a cursor start at the current end, or with the last changes before it', async () => {
     await log(1);
     const page = await sender.page();
     expect(page).toEqual({ changes: [], cursor: expect.any(String), more: false });
     await log(1);
-    expect((await sender.page({ after: page.cursor })).changes).toHaveLength(1);
+    const { changes } = await sender.page({ after: page.cursor });
+    expect(changes).toHaveLength(1);
+    await changeElsewhere();
+    const last = await sender.page({ last: 2 });
+    expect(last.changes.slice(1)).toEqual(changes);
+    expect(last.changes).toHaveLength(2);
+    expect((await sender.page({ last: 1, origin: other })).changes).toMatchObject([{ kind: 'origin.changed' }]);
   });
 
   test('have a cursor that advances when only other tenants change something', async () => {
