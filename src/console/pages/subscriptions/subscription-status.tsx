@@ -13,7 +13,7 @@ const icons = { good: CircleCheck, open: Clock, bad: CircleX, stop: CircleX, off
 /** Where a subscription stands, and what to do next. */
 export function StatusNote({ subscription }: { subscription: ApiSubscription }) {
   const { status, origin, statusdetails: details } = subscription;
-  const { message, advice, fixedby, next, nextat, renewal, rejectedcallback, tolerated = [], help } = details;
+  const { label, message, advice, fixedby, next, nextat, renewal, rejectedcallback, tolerated = [], help } = details;
   const look = lookOf(status);
   return (
     <section class={`note ${look}`} data-status tabIndex={-1} aria-label={t(texts.status)} aria-live="polite">
@@ -21,13 +21,11 @@ export function StatusNote({ subscription }: { subscription: ApiSubscription }) 
       <div>
         <h2>
           <span class="unseen">{t(commonTexts.statuses[status])}. </span>
-          <bdi>{message}</bdi>
+          <bdi>{label}</bdi>
         </h2>
-        {advice !== undefined && (
-          <p>
-            <bdi>{advice}</bdi>
-          </p>
-        )}
+        <p>
+          <bdi>{message}</bdi> {advice !== undefined && <bdi>{advice}</bdi>}
+        </p>
         {status !== 'active' && fixedby === 'headers' && (
           <Copyable text={`WebHook-Allowed-Origin: ${origin}`} label={t(texts.toDo.headers)} />
         )}

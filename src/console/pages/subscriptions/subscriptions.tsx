@@ -123,9 +123,8 @@ function useSearch(query: Query): Search {
     const schedule = (ms = livePauseMs) => (timer ??= setTimeout(() => void refresh().catch(() => undefined), ms));
     const leave = onChange((change) => {
       const ids = idsOf(change, latest.current.rows);
-      // It may match: the registry decides. It is the newest, so it can appear only if all older ones are loaded.
-      const mayAppear = change.kind === 'subscription.created' && latest.current.cursor === undefined;
-      isListStale ||= mayAppear || change.kind.startsWith('origin.') || isBlock(change);
+      // It may match: the registry decides.
+      isListStale ||= change.kind === 'subscription.created' || change.kind.startsWith('origin.') || isBlock(change);
       ids.forEach((id) => changed.add(id));
       if (ids.length > 0 || isListStale) schedule();
     });
@@ -185,6 +184,7 @@ function narrow(rows: readonly Row[], typed: Query, asked: Query): readonly Row[
 }
 
 const words = 'sinkcontains';
+const newestFirst = '-createdat';
 
 function searchKeys(): SearchKey[] {
   return [
@@ -204,7 +204,7 @@ function askedIn(query: Query): Query {
 
 function SubscriptionList() {
   const { query } = route.value;
-  const asked = askedIn(query);
+  const asked = askedIn({ sort: newestFirst, ...query });
   const key = JSON.stringify(asked);
   const [typed, setTyped] = useState<Query>(asked);
   useEffect(() => setTyped(asked), [key]);
@@ -253,8 +253,8 @@ function SubscriptionList() {
           rows={rows}
           keyOf={({ id }) => id}
           columns={columns()}
-          sort={query['sort']}
-          onSort={(sort) => replaceQuery({ ...query, sort })}
+          sort={asked['sort']}
+          onSort={(sort) => replaceQuery({ ...query, sort: sort === newestFirst ? '' : sort })}
           onEnd={search.more}
           selection={selection}
         />
@@ -322,7 +322,8 @@ function columns(): Array<TableColumn<Row>> {
     {
       key: 'created',
       title: t(texts.created),
-      width: '88px',
+      sorts: [newestFirst, 'createdat'],
+      width: '108px',
       isNumber: true,
       from: 'tablet',
       cell: ({ createdat }) => <Time at={createdat} look="age" />,
