@@ -39,7 +39,7 @@ const origins = [
     'metrics.example.com',
     'Measurements of every system, each minute.',
     { requestedrate: 600 },
-    0.25,
+    3,
     'com.example.metric',
     ['recorded', 'alert'],
   ],
@@ -55,7 +55,7 @@ const origins = [
     'stock.example.com',
     'Stock of all warehouses.',
     { requestedrate: 240, judgement: 'lenient' },
-    1,
+    3,
     'com.example.stock',
     ['changed', 'low'],
   ],
@@ -99,7 +99,7 @@ const origins = [
     'nl.example.melding',
     ['gedaan', 'opgelost'],
   ],
-  ['sensors.example.net', 'Traffic and water levels.', { requestedrate: 1_200 }, 0.5, 'net.example.reading', ['taken']],
+  ['sensors.example.net', 'Traffic and water levels.', { requestedrate: 1_200 }, 3, 'net.example.reading', ['taken']],
   [
     'legacy.example.net',
     'The mainframe, until it is switched off.',
@@ -174,21 +174,21 @@ const subscribers = [
 ];
 const hostWords = ['hooks', 'events', 'api', 'ontvangst', 'webhooks', 'inbox', 'notify', 'berichten'];
 const domains = [
-  'acme.example',
-  'noord.example',
-  'delta.example',
-  'rijn.example',
-  'oost.example',
-  'kust.example',
-  'veld.example',
-  'haven.example',
-  'crm.example.com',
-  'billing.example.com',
-  'warehouse.example.com',
-  'partner.example.net',
-  'gemeente.example.nl',
-  'provincie.example.nl',
-];
+  'acme',
+  'noord',
+  'delta',
+  'rijn',
+  'oost',
+  'kust',
+  'veld',
+  'haven',
+  'zuid',
+  'west',
+  'duin',
+  'polder',
+  'crm',
+  'billing',
+].map((each) => `${each}.example`);
 const paths = [
   '/hooks',
   '/events',
@@ -219,7 +219,7 @@ const mixture = [
   [8, () => refuse('distrusted')],
   [6, () => refuse('closed')],
   [30, () => refuse('silent', { decides: true })],
-  [10, (at) => consent(60, { failsFrom: Math.max(at, now - 3 * day) + 4 * hour })],
+  [10, (at) => consent(60, { failsFrom: Math.max(at, now - 3 * day) + 20 * hour, origin: 10 })],
 ];
 
 /** @param count how many subscriptions there are in the end, about */
@@ -263,7 +263,7 @@ export function createStory(count) {
       }),
       ...others,
     };
-    const subscription = { sink, origin: name, subscriber, webhook, at: time, id: undefined };
+    const subscription = { sink, origin: name, subscriber, webhook, at: time, id: undefined, endsAt: others.expiresat };
     registered.push(subscription);
     at(
       time,
@@ -280,18 +280,23 @@ export function createStory(count) {
     // More of them in the last days, in working hours.
     const age = 22 * hour + random() ** 2 * 19 * day;
     const time = workingHour(now - age, random);
-    const host = `${pick(hostWords)}.${pick(domains)}`;
+    const domain = pick(domains);
+    const host = `${pick(hostWords)}.${domain}`;
+    const [owner] = domain.split('.');
     const share = random() * 1_000;
     let sum = 0;
     const chosen = mixture.find(([part]) => (sum += part) > share)?.[1] ?? (() => consent(pick(rates)));
-    const { callback, ...webhook } = chosen(time);
-    const origin = Math.min(Math.floor(random() ** 1.6 * origins.length), origins.length - 1);
+    const {
+      callback,
+      origin = Math.min(Math.floor(random() ** 1.6 * origins.length), origins.length - 1),
+      ...webhook
+    } = chosen(time);
     const isDistrusted = webhook.as === 'distrusted';
     const name = isDistrusted ? `old-${place}.${pick(domains)}` : host;
     if (isDistrusted) distrusted.add(name);
     const path = `${pick(paths)}${count > 1_000 || random() < 0.3 ? `/${place}` : ''}`;
     const sink = `https://${name}${webhooks.has(`https://${name}${path}`) ? `${path}/${place}` : path}`;
-    register(time, sink, origin, pick(subscribers), webhook, {
+    register(time, sink, origin, subscribers.includes(owner) ? owner : pick(subscribers), webhook, {
       ...(callback && { callback }),
       ...(random() < 0.7 && {
         types: [Math.floor(random() * 5), Math.floor(random() * 5)].slice(0, 1 + Math.floor(random() * 2)),
@@ -318,8 +323,11 @@ export function createStory(count) {
 
   const active = registered.filter(({ webhook }) => webhook.as === 'consent');
   const older = active.filter(
-    ({ at: time, webhook }) =>
-      time < now - 4 * day && webhook.failsFrom === undefined && !collectors.some((each) => each.at === time),
+    ({ at: time, webhook, endsAt }) =>
+      time < now - 4 * day &&
+      webhook.failsFrom === undefined &&
+      endsAt === undefined &&
+      !collectors.some((each) => each.at === time),
   );
   const onSubscription = (subscription, who, method, path, body) => (player) =>
     subscription.id &&
@@ -446,13 +454,22 @@ export function createStory(count) {
     const known = load.filter(({ at: since }) => since < time - 10 * minute);
     if (known.length > 0) at(time, (player) => report(player, known, time, minutes, random));
   }
+  // After each deployment, webhooks are asked again.
+  for (let place = 0; place < 500; place += 1) {
+    const time = now - random() * 25 * hour;
+    if (random() > curve(time)) continue;
+    const subscription = pick(older.slice(20));
+    at(time, onSubscription(subscription, undefined, 'POST', '/handshakes'));
+  }
   const leased = load
     .filter(({ webhook, origin }) => webhook.rate !== '*' && origin !== 'metrics.example.com')
-    .slice(-12);
-  for (let time = now - 2 * day; time < now; time += 30 * minute) {
+    .slice(-6);
+  for (let time = now - 25 * hour; time < now; time += hour) {
     for (const pair of leased) {
-      if (pair.at < time - 10 * minute)
-        at(time + random() * 20 * minute, (player) => lease(player, pair, time, random));
+      if (pair.at > time - 10 * minute) continue;
+      const begin = time + random() * 50 * minute;
+      for (let turn = 0; turn < 15; turn += 1)
+        at(begin + turn * 4 * second, (player) => lease(player, pair, time, random));
     }
   }
 
@@ -467,7 +484,7 @@ export function createStory(count) {
       `93.184.216.${10 + ([...host].reduce((sum, each) => (sum * 31 + each.charCodeAt(0)) % 997, 7) % 240)}`,
     answer: (sink, headers, time) => answer(webhooks.get(sink) ?? { ...consent(100), since: 0 }, headers, time),
     /** When time alone may have done something. */
-    nextTick: (time) => time + (time < now - 2 * day ? 2 * hour : time < now - 30 * minute ? 15 * minute : minute),
+    nextTick: (time) => time + (time < now - 6 * day ? 4 * hour : time < now - 30 * minute ? 15 * minute : minute),
   };
 }
 
@@ -559,7 +576,7 @@ async function report(player, pairs, time, minutes, random) {
 }
 
 async function lease(player, { origin, sink, webhook }, time, random) {
-  const requests = Math.max(1, Math.round(Number(webhook.rate) * curve(time) * (0.3 + random() * 0.5)));
+  const requests = Math.max(1, Math.round((Number(webhook.rate) / 15) * curve(time) * (0.5 + random() * 0.4)));
   await call(player, sender, 'POST', '/leases', { origin, sink, instance: 'mailroom-1', requests });
 }
 
@@ -577,6 +594,8 @@ function answer(webhook, headers, time) {
   if (webhook.firstBusy !== undefined && time < webhook.since + webhook.firstBusy * second) {
     return respond(503, { 'Retry-After': String(webhook.firstBusy) });
   }
+  // An owner who has consented keeps to it.
+  if (webhook.decides && time > webhook.since + hour) return allow(origin, 60);
   switch (webhook.as) {
     case 'consent':
       return allow(origin, webhook.rate);
