@@ -121,7 +121,7 @@ const newest = [
     0,
     'orders-team',
     refuse('otherOrigin', { firstBusy: 110 }),
-    { types: [0, 1], filters: [{ prefix: { subject: 'orders/' } }], credential: true },
+    { callback: 'never', types: [0, 1], filters: [{ prefix: { subject: 'orders/' } }], credential: true },
   ],
   [11, 'api.noord.example/ontvangst', 1, 'zaaksysteem', refuse('cors'), { callback: 'never', types: [0] }],
   [26, 'events.delta.example/v2/callback', 1, 'delta', refuse('silent'), { types: [0, 2] }],
@@ -131,7 +131,12 @@ const newest = [
     0,
     'orders-team',
     consent(120),
-    { types: [0], filters: [{ prefix: { subject: 'orders/' } }, { exact: { region: 'eu-west' } }], credential: true },
+    {
+      callback: 'never',
+      types: [0],
+      filters: [{ prefix: { subject: 'orders/' } }, { exact: { region: 'eu-west' } }],
+      credential: true,
+    },
   ],
   [66, 'orders.example.com/hooks/refunds', 0, 'orders-team', consent(120), { types: [4] }],
   [121, 'meldingen.rijn.example/cloudevents', 1, 'rijn', consent(60), {}],
@@ -150,7 +155,7 @@ const newest = [
   [483, 'warehouse.example.com/stock', 0, 'warehouse', consent('*'), { types: [0, 2, 3] }],
   [544, 'search.example.com/index', 0, 'search', consent(1_200), {}],
   [663, 'archive.example.com/cloudevents', 1, 'archief', consent(60), {}],
-  [722, 'hooks.kust.example/in', 1, 'kust', refuse('busy', { retryAfter: 7_500 }), {}],
+  [722, 'hooks.kust.example/in', 1, 'kust', refuse('busy', { retryAfter: 7_260 }), {}],
   [843, 'audit.example.com/sink', 0, 'audit', consent(60), {}],
 ];
 
@@ -409,6 +414,20 @@ export function createStory(count) {
       { 'Audit-Reference': 'CHG-2231' },
     ),
   );
+  // From then on, systems that change often are asked often.
+  Object.entries({ 'metrics.example.com': 6, 'sensors.example.net': 12, 'stock.example.com': 24 }).forEach(
+    ([name, hours], place) =>
+      at(
+        now - 6 * day + place * minute,
+        by(
+          admin('daan'),
+          'PATCH',
+          `/origins/${name}`,
+          { grantseconds: hours * 3_600 },
+          { 'Audit-Reference': 'CHG-2201' },
+        ),
+      ),
+  );
   at(
     now - 5 * day,
     async (player) => {
@@ -461,15 +480,14 @@ export function createStory(count) {
     const subscription = pick(older.slice(20));
     at(time, onSubscription(subscription, undefined, 'POST', '/handshakes'));
   }
-  const leased = load
-    .filter(({ webhook, origin }) => webhook.rate !== '*' && origin !== 'metrics.example.com')
-    .slice(-6);
+  const leased = older.filter(({ webhook, origin }) => webhook.rate !== '*' && origin === 'shop.example.com').slice(-6);
   for (let time = now - 25 * hour; time < now; time += hour) {
     for (const pair of leased) {
-      if (pair.at > time - 10 * minute) continue;
-      const begin = time + random() * 50 * minute;
-      for (let turn = 0; turn < 15; turn += 1)
+      // In one minute, since its whole rate counts as allowed.
+      const begin = Math.floor((time + random() * 50 * minute) / minute) * minute + 2 * second;
+      for (let turn = 0; turn < 14; turn += 1) {
         at(begin + turn * 4 * second, (player) => lease(player, pair, time, random));
+      }
     }
   }
 
@@ -576,7 +594,7 @@ async function report(player, pairs, time, minutes, random) {
 }
 
 async function lease(player, { origin, sink, webhook }, time, random) {
-  const requests = Math.max(1, Math.round((Number(webhook.rate) / 15) * curve(time) * (0.5 + random() * 0.4)));
+  const requests = Math.max(1, Math.round((Number(webhook.rate) / 15) * curve(time) * (0.6 + random() * 0.4)));
   await call(player, sender, 'POST', '/leases', { origin, sink, instance: 'mailroom-1', requests });
 }
 
