@@ -10,7 +10,6 @@
 //   --plain                no tabs, menus and dialogs
 //   --full                 the whole height of a page instead of the window
 //   --subscriptions 10000  another number of them; --fresh makes the day again
-//   --serve                opens nothing: prints links that sign in, until it is interrupted
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -393,7 +392,6 @@ async function main() {
       subscriptions: { type: 'string', default: '300' },
       fresh: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
-      serve: { type: 'boolean', default: false },
     },
   });
   if (values.list) return console.log(Object.keys(pages).join('\n'));
@@ -405,11 +403,6 @@ async function main() {
   if (values.all && !values.out) throw new Error('--out names the folder.');
   const { openDay, turnClock } = await import('./day.mjs');
   const day = await openDay({ subscriptions: Number(values.subscriptions), fresh: values.fresh, log: console.error });
-  if (values.serve) {
-    console.log(`${day.url}/console#token=${await day.token(caseAdmin)}`);
-    await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
-    return day.stop();
-  }
   const browser = await launch();
   try {
     if (values.all) {
