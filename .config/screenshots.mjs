@@ -64,7 +64,7 @@ const grantWhere = (condition) => async (day) => {
 const event = {
   specversion: '1.0',
   id: '5b3c1a52',
-  source: '/shop/eu',
+  source: 'https://shop.example.com/orders',
   type: 'com.example.order.created',
   subject: 'orders/1042',
   time: '2026-11-25T09:24:00Z',
@@ -362,6 +362,23 @@ const slug = (label) => {
   return words.length === 0 ? '' : `-${words.slice(0, 5).join('-')}`;
 };
 
+/** Makes the window a little higher or lower, so that its edge cuts no line. */
+async function fit(page) {
+  const height = await page.evaluate(`(() => {
+    const lines = [...document.querySelectorAll('tr, li, p, dt, dd, h1, h2, h3, summary, button, input, label, pre')]
+      .map((each) => each.getBoundingClientRect())
+      .filter(({ top, bottom }) => bottom > top && bottom - top < 160);
+    const heights = Array.from({ length: 141 }, (_, step) => 800 + (step % 2 ? -1 : 1) * Math.ceil(step / 2));
+    // Rows of a table leave no room between them.
+    return [-8, 1]
+      .map((room) => heights.find((edge) => lines.every(({ top, bottom }) => bottom <= edge + room || top >= edge - 1)))
+      .find((height) => height !== undefined);
+  })()`);
+  await page.evaluate('document.activeElement?.blur()');
+  if (height !== undefined) await page.setViewportSize({ width: 1280, height });
+  await settled(page);
+}
+
 async function takePictures({ day, browser, turnClock }) {
   const out = join(root, 'docs/images');
   await mkdir(out, { recursive: true });
@@ -370,6 +387,7 @@ async function takePictures({ day, browser, turnClock }) {
     for (const [picture, name] of Object.entries(pictures)) {
       const page = await camera.open(name);
       if (page === undefined) throw new Error(`There is no ${name}.`);
+      await fit(page);
       await page.screenshot({ path: join(out, `console-${picture}-${theme}.png`) });
       await page.close();
     }
