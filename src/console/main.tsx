@@ -27,6 +27,7 @@ import { EndsSoon, LinkQuestion, SignIn } from './pages/sign-in.js';
 import { Layout, placesOf } from './ui/layout.js';
 import { api, lostConnectionProblem } from './app/api.js';
 import { ProblemView } from './ui/form.js';
+import { Skeleton } from './ui/table.js';
 
 function App() {
   const { page, id } = route.value;
@@ -111,7 +112,12 @@ function LoadedPage({ place, id }: { place: PageEntry; id: string | undefined })
   if (Shown !== undefined) return <Shown key={id ?? ''} id={id} />;
   // A browser does not load a module again that it could not load once.
   if (isLost) return <ProblemView problem={lostConnectionProblem} onRetry={() => location.reload()} />;
-  return <Loading />;
+  return (
+    <>
+      <h1>{t(place.title)}</h1>
+      <Skeleton />
+    </>
+  );
 }
 
 const Loading = () => (

@@ -55,6 +55,10 @@ inBrowser('signing in with an issuer', () => {
     page.on('request', (request) => requested.push(request.url()));
     await page.goto(`${stage.registry.url}/console#/grants`);
     await page.getByRole('button', { name: 'Sign in with' }).waitFor();
+    // A token is for whoever has no account at the issuer.
+    expect(await page.getByLabel('Token', { exact: true }).isVisible()).toBe(false);
+    await page.getByText('Sign in with a token').click();
+    await page.getByLabel('Token', { exact: true }).waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Sign in with' }).click();
     await signInAt(page);

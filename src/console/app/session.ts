@@ -234,6 +234,9 @@ export interface Issuer {
 /** What the page that loads the console says about its registry. */
 interface ConsoleSettings {
   version: string;
+  /** Who runs it, and where they are reached. */
+  operator?: string;
+  contact?: string;
   /** Prints a link that signs in, on the machine of a development registry. */
   developmentCommand?: string;
   issuers: readonly Issuer[];

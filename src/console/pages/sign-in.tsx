@@ -36,11 +36,11 @@ function Issuers() {
         </p>
       )}
       <p class="actions">
-        {consoleSettings.issuers.map((issuer) => (
+        {consoleSettings.issuers.map((issuer, place) => (
           <button
             key={issuer.issuer}
             type="button"
-            class="first"
+            class={place === 0 ? 'first' : undefined}
             onClick={() => void (session.value === undefined ? leaveToSignIn(issuer) : signInBeside(issuer))}
           >
             {t(texts.with)} {new URL(issuer.issuer).host}
@@ -126,8 +126,54 @@ function OtherTabs() {
   );
 }
 
-/** A pasted token. Issuers that the operator configured for the console come before it. */
+/** Issuers that the operator configured for the console come before a token to paste. */
 export function SignIn() {
+  const { operator, contact, developmentCommand, issuers } = consoleSettings;
+  return (
+    <section class="sign-in" aria-labelledby="sign-in">
+      <div class="card">
+        <h1 id="sign-in">{t(texts.title)}</h1>
+        <p class="soft">{t(texts.product)}</p>
+        {isExpired.value && <p role="alert">{t(texts.expired)}</p>}
+        {linkFault.value !== undefined && session.value === undefined && (
+          <p class="faults" role="alert">
+            {t(texts.links[linkFault.value])}
+          </p>
+        )}
+        <OtherTabs />
+        <Issuers />
+        {issuers.length === 0 ? (
+          <TokenForm look="first" />
+        ) : (
+          <details>
+            <summary>{t(texts.withToken)}</summary>
+            <TokenForm />
+          </details>
+        )}
+        {developmentCommand !== undefined && (
+          <>
+            <p class="soft">{t(texts.development)}</p>
+            <Copyable text={developmentCommand} label={t(texts.development)} />
+          </>
+        )}
+      </div>
+      <p class="soft">
+        {operator !== undefined && (
+          <>
+            <bdi>{operator}</bdi> {t(texts.runs)}{' '}
+          </>
+        )}
+        {contact !== undefined && (
+          <>
+            {t(texts.contact)}: <bdi>{contact}</bdi>
+          </>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function TokenForm({ look }: { look?: string }) {
   const [text, setText] = useState('');
   const [isKept, setIsKept] = useState(true);
   const [fault, setFault] = useState('');
@@ -139,48 +185,30 @@ export function SignIn() {
     return signIn(found, isKept ? newSharing() : undefined);
   };
   return (
-    <section class="sign-in" aria-labelledby="sign-in">
-      <h1 id="sign-in">{t(texts.title)}</h1>
-      {isExpired.value && <p role="alert">{t(texts.expired)}</p>}
-      {linkFault.value !== undefined && session.value === undefined && (
+    <form onSubmit={submit}>
+      <TextField
+        label={t(texts.token)}
+        hint={t(texts.tokenHint)}
+        class="secret"
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={setText}
+      />
+      {fault !== '' && (
         <p class="faults" role="alert">
-          {t(texts.links[linkFault.value])}
+          {fault}
         </p>
       )}
-      <OtherTabs />
-      <Issuers />
-      {consoleSettings.issuers.length > 0 && <h2>{t(texts.orToken)}</h2>}
-      <form onSubmit={submit}>
-        <TextField
-          label={t(texts.token)}
-          hint={t(texts.tokenHint)}
-          class="secret"
-          autocomplete="off"
-          spellcheck={false}
-          value={text}
-          onInput={setText}
-        />
-        {fault !== '' && (
-          <p class="faults" role="alert">
-            {fault}
-          </p>
-        )}
-        <p>
-          <label class="choice">
-            <input type="checkbox" checked={isKept} onChange={(event) => setIsKept(event.currentTarget.checked)} />{' '}
-            {t(texts.keep)}
-          </label>
-        </p>
-        <button type="submit" class="first">
-          {t(texts.submit)}
-        </button>
-      </form>
-      {consoleSettings.developmentCommand !== undefined && (
-        <>
-          <p>{t(texts.development)}</p>
-          <Copyable text={consoleSettings.developmentCommand} label={t(texts.development)} />
-        </>
-      )}
-    </section>
+      <p>
+        <label class="choice">
+          <input type="checkbox" checked={isKept} onChange={(event) => setIsKept(event.currentTarget.checked)} />{' '}
+          {t(texts.keep)}
+        </label>
+      </p>
+      <button type="submit" class={look}>
+        {t(texts.submit)}
+      </button>
+    </form>
   );
 }

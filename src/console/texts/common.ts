@@ -151,6 +151,12 @@ export const commonTexts = {
 
 export const signInTexts = {
   title: { en: 'Sign in', nl: 'Aanmelden' },
+  product: {
+    en: 'Assent asks webhooks for consent, and records who may send events to them.',
+    nl: 'Assent vraagt webhooks om toestemming en legt vast wie er gebeurtenissen naartoe mag sturen.',
+  },
+  runs: { en: 'runs this registry.', nl: 'beheert dit register.' },
+  contact: { en: 'Contact', nl: 'Contact' },
   expired: {
     en: 'Your token has expired. Sign in again to continue: what you typed is still there.',
     nl: 'Uw token is verlopen. Meld u opnieuw aan om verder te gaan: wat u hebt ingevuld, staat er nog.',
@@ -197,7 +203,7 @@ export const signInTexts = {
     nl: 'Dit is een ontwikkelregister. Op de machine ervan toont deze opdracht een link om aan te melden:',
   },
   with: { en: 'Sign in with', nl: 'Aanmelden bij' },
-  orToken: { en: 'Or paste a token', nl: 'Of plak een token' },
+  withToken: { en: 'Sign in with a token', nl: 'Aanmelden met een token' },
   issuerFailed: { en: 'The issuer did not sign you in:', nl: 'De aanmelding bij de uitgever is niet gelukt:' },
   windowBlocked: {
     en: 'The browser blocked the window to sign in. Allow it for this site, then try again.',

@@ -5,6 +5,7 @@ import { type Action, incomplete, incompleteCode } from '../app/live.js';
 import type { differences } from '../app/version.js';
 import { t } from '../app/text.js';
 import { commonTexts } from '../texts/common.js';
+import { Skeleton } from './table.js';
 
 /**
  * What failed, whether it was done, and what to do. Faults that a form shows at its fields (`shownAt`) are left out here.
@@ -69,11 +70,7 @@ export function Loaded<T>({
   return (
     <>
       <ProblemView problem={problem} onRetry={reload} />
-      {data === undefined && isLoading && (
-        <p class="soft" role="status">
-          {t(commonTexts.loading)}
-        </p>
-      )}
+      {data === undefined && isLoading && <Skeleton rows={4} />}
       {data !== undefined && children(data)}
     </>
   );

@@ -54,7 +54,7 @@ afterAll(async () => {
   await issuers.stop();
 });
 
-test('the metadata of an issuer adds one origin to the policy of the console, and nothing else', async () => {
+test('the metadata of an issuer adds one origin to the policy of the console, which knows its operator', async () => {
   const { headers, text } = await nobody.get('/console').expect(200);
   const policy = String(headers['content-security-policy']);
   expect(policy.split('; ').filter((each) => /^(connect|script)-src/.test(each))).toEqual([
@@ -62,7 +62,11 @@ test('the metadata of an issuer adds one origin to the policy of the console, an
     "connect-src 'self' https://login.example.com",
   ]);
   expect(policy).not.toMatch(/[*,]|unsafe/);
-  expect(JSON.parse(/id="settings">(.*?)<\/script>/.exec(text)?.[1] ?? '').issuers).toHaveLength(1);
+  const settings = JSON.parse(/id="settings">(.*?)<\/script>/.exec(text)?.[1] ?? '');
+  expect(settings.issuers).toHaveLength(1);
+  expect(settings).toMatchObject({ operator: 'Gemeente <Voorbeeld>', contact: 'beheer@gemeente.example <desk>' });
+  // Until its script has run, the page is not blank.
+  expect(text).toContain('<h1 class="unseen">Assent</h1>');
 });
 
 const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
