@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, inBrowser } from '../support/browser.js';
-import { startConsole, type ConsoleStage } from '../support/console.js';
+import { startConsole, type ConsoleStage, userOf } from '../support/console.js';
 import { openIssuer, type TestIssuer } from '../support/issuer.js';
 
 inBrowser('signing in with an issuer', () => {
@@ -64,7 +64,7 @@ inBrowser('signing in with an issuer', () => {
     await signInAt(page);
     await page.getByRole('heading', { name: 'Grants' }).waitFor();
     // The person, not the client of everyone.
-    await page.getByText('Signed in as beheer (assent-console)').waitFor();
+    await userOf(page, 'beheer').filter({ hasText: 'assent-console' }).waitFor();
     expect(issuer.grants).toEqual(['authorization_code']);
     expect(page.url()).toBe(`${stage.registry.url}/console#/grants`);
     const kept = await page.evaluate<string[][]>('[Object.keys(localStorage), Object.keys(sessionStorage)]');
@@ -91,7 +91,7 @@ inBrowser('signing in with an issuer', () => {
     // The sign-in that was started goes on.
     await page.getByRole('button', { name: 'Sign in with' }).click();
     await signInAt(page);
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await userOf(page).waitFor();
     await page.context().close();
   });
 
@@ -101,13 +101,13 @@ inBrowser('signing in with an issuer', () => {
     await page.goto(`${stage.registry.url}/console`);
     await page.getByRole('button', { name: 'Sign in with' }).click();
     await signInAt(page);
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await userOf(page).waitFor();
     await page.reload();
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await userOf(page).waitFor();
     expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain('refresh');
     while (!issuer.grants.includes('refresh_token'))
       await page.waitForResponse((response) => response.url().endsWith('/token'));
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await userOf(page).waitFor();
     await page.context().close();
   });
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import type { Scope } from '../../src/base/contract/principal.js';
 import { createToken } from '../../src/tools/cli/login/create-token.js';
 import { expectAccessible, inBrowser, watch } from '../support/browser.js';
-import { startConsole, type ConsoleStage } from '../support/console.js';
+import { signOut, startConsole, type ConsoleStage, userOf } from '../support/console.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 
 inBrowser('the session of the console', () => {
@@ -23,7 +23,7 @@ inBrowser('the session of the console', () => {
 
   const tokenOf = (subscriber: string, scopes: Scope[] = ['assent:subscribe']) =>
     createToken({ tenant: 'gemeente', subscriber, scopes, minutes: 60 }, stage.registry.env);
-  const signedIn = (page: Page, name: string) => page.locator('.who', { hasText: name }).waitFor();
+  const signedIn = (page: Page, name: string) => userOf(page, name).waitFor();
   const storageOf = (page: Page) =>
     page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
 
@@ -137,7 +137,7 @@ inBrowser('the session of the console', () => {
     await second.goto(`${stage.registry.url}/console#/feed`);
     await signedIn(second, 'keeper');
     await second.getByRole('heading', { name: 'Live feed' }).waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     await second.getByLabel('Token', { exact: true }).waitFor();
     await second.reload();
     await second.getByLabel('Token', { exact: true }).waitFor();
@@ -188,7 +188,7 @@ inBrowser('the session of the console', () => {
     await page.reload();
     await sink().waitFor();
     expect(asked).toEqual(['beforeunload']);
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     await page.getByLabel('Token', { exact: true }).waitFor();
     expect(await storageOf(page)).not.toContain('typed');
     await check();
@@ -205,7 +205,7 @@ inBrowser('the session of the console', () => {
     await page.getByLabel('Keep it').uncheck();
     await page.getByRole('button', { name: 'Sign in' }).click();
     await signedIn(page, 'alone');
-    const menu = await page.locator('nav a').allTextContents();
+    const menu = (await page.locator('nav a').allTextContents()).join();
     expect(menu).toContain('Subscriptions');
     expect(menu).not.toContain('Blocks');
     const second = await context.newPage();

@@ -47,6 +47,8 @@ export async function expectAccessible(page: Page, inLooks: readonly Look[] = lo
     expect(violations.map(({ id, nodes }) => [id, nodes.length, nodes[0]?.html])).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
   }
+  // As a test goes on: what folds in a narrow window is there again.
+  await page.setViewportSize(looks[0].viewport);
 }
 
 /**

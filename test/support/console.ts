@@ -28,6 +28,15 @@ export interface Opened {
   check(): Promise<void>;
 }
 
+/** The button of the user's menu, once this user is signed in. */
+export const userOf = (page: Page, name = '') =>
+  page.getByRole('button', { name: 'Signed in as' }).filter({ hasText: name });
+
+export async function signOut(page: Page): Promise<void> {
+  await userOf(page).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+}
+
 export async function startConsole(settings: RegistrySettings = {}): Promise<ConsoleStage> {
   const [registry, browser] = await Promise.all([startRegistry({ reachable: true, ...settings }), launch()]);
   const tenant = await createTenant(registry);
