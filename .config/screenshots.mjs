@@ -149,12 +149,23 @@ const pictures = {
 };
 
 async function fillRegister({ page }) {
-  await fillFirst(
-    page,
-    ['Sink', 'Where should events go?', /sink|webhook.*url|url/i],
-    'https://orders.example.com/hooks',
-  );
-  await fillFirst(page, [/^types/i], 'com.example.order.created');
+  const main = page.locator('main');
+  await main.getByLabel('Sink').fill('https://orders.example.com/hooks');
+  await main.getByLabel('Types').fill('com.example.order.created,');
+  for (const [attribute, operator, value] of [
+    ['subject', 1, 'orders/'],
+    ['region', 0, 'eu-west'],
+  ]) {
+    await main.getByRole('button', { name: '+' }).click();
+    const row = main.locator('.condition').last();
+    await row.locator('input').first().fill(attribute);
+    await row.locator('select').selectOption({ index: operator * 2 });
+    await row.locator('input').last().fill(value);
+  }
+  await settled(page);
+  const event = main.locator('aside textarea');
+  await event.fill((await event.inputValue()).replace('eu-west', 'eu-north'));
+  await main.locator('aside button').first().click();
   await settled(page);
 }
 

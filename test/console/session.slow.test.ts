@@ -182,7 +182,7 @@ inBrowser('the session of the console', () => {
 
     // A secret is not kept, so the browser asks.
     await page.evaluate(`location.hash = '#/register'`);
-    await page.getByLabel('Type of credential').selectOption('PLAIN');
+    await page.getByLabel('Credential', { exact: true }).selectOption('PLAIN');
     await page.getByLabel('Secret', { exact: true }).fill('never-stored');
     expect(await storageOf(page)).not.toContain('never-stored');
     await page.reload();

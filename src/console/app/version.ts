@@ -43,6 +43,7 @@ export function useVersion<T>(
     async change(work) {
       try {
         await work(base.tag);
+        setIsOvertaken(false);
       } catch (error) {
         if (error instanceof AssentError && error.code === 'precondition_failed') {
           take(await read());

@@ -83,6 +83,7 @@ export const commonTexts = {
     block: { en: 'Block', nl: 'Blokkade' },
     request: { en: 'What this request changed', nl: 'Wat dit verzoek heeft gewijzigd' },
   },
+  remove: (what: string): Text => ({ en: `Remove ${what}`, nl: `${what} verwijderen` }),
   reason: { en: 'Reason', nl: 'Reden' },
   reasonOptional: { en: 'Reason (optional)', nl: 'Reden (niet verplicht)' },
   reasonHint: {

@@ -135,14 +135,17 @@ export const subscriptionPageTexts = {
 
   rotate: { en: 'Change the credential', nl: 'Credential vervangen' },
   rotateHint: {
-    en: 'Senders show it to the webhook with each event. Its secrets are never shown again.',
-    nl: 'Verzenders tonen het aan de webhook bij elke gebeurtenis. De geheimen worden nooit meer getoond.',
+    en: 'Senders show it to your webhook with each event; it is stored encrypted and never shown again.',
+    nl: 'Verzenders tonen de credential bij elke gebeurtenis aan uw webhook; die wordt versleuteld opgeslagen en nooit meer getoond.',
   },
+  noCredential: { en: 'None', nl: 'Geen' },
   rotated: { en: 'The credential is changed.', nl: 'De credential is vervangen.' },
-  overlap: { en: 'Overlap in seconds', nl: 'Overlap in seconden' },
-  overlapHint: {
-    en: 'Senders also get the present credential for this time. 3600 is an hour; the maximum is a week.',
-    nl: 'Zo lang krijgen verzenders ook de huidige credential. 3600 is een uur; hoogstens een week.',
+  overlap: { en: 'The present one stays valid for', nl: 'De huidige blijft nog geldig' },
+  overlaps: {
+    '0': { en: 'no time', nl: 'niet' },
+    '3600': { en: '1 hour', nl: '1 uur' },
+    '86400': { en: '1 day', nl: '1 dag' },
+    '604800': { en: '1 week', nl: '1 week' },
   },
   endOverlap: { en: 'End the overlap now', nl: 'De overlap nu beëindigen' },
   overlapEnded: { en: 'The previous credential has ended.', nl: 'De vorige credential is vervallen.' },
@@ -238,16 +241,14 @@ export const handshakePageTexts = {
 /** The form of a subscription, and the page that registers one. */
 export const registerTexts = {
   title: { en: 'Register a subscription', nl: 'Een abonnement aanvragen' },
-  intro: {
-    en: 'Assent stores the subscription and asks your webhook for consent. Events are sent there only after it consents.',
-    nl: 'Assent slaat het abonnement op en vraagt uw webhook om toestemming. Pas na toestemming worden er gebeurtenissen gestuurd.',
-  },
-  where: { en: 'Where events go', nl: 'Waar gebeurtenissen naartoe gaan' },
-  which: { en: 'Which events', nl: 'Welke gebeurtenissen' },
+  where: { en: 'Where should events go?', nl: 'Waar gaan gebeurtenissen naartoe?' },
+  which: { en: 'Which events?', nl: 'Welke gebeurtenissen?' },
+  how: { en: 'How fast, and how to sign in?', nl: 'Hoe snel, en hoe aanmelden?' },
   sink: { en: 'Sink', nl: 'Sink' },
-  sinkHint: {
-    en: 'The https URL of your webhook. Assent asks exactly this URL.',
-    nl: 'De https-URL van uw webhook. Assent vraagt precies deze URL om toestemming.',
+  canAsk: { en: 'Assent can ask this webhook.', nl: 'Assent kan deze webhook om toestemming vragen.' },
+  allowedAlready: {
+    en: 'This webhook already allows this origin.',
+    nl: 'Deze webhook staat deze herkomst al toe.',
   },
   notUrl: {
     en: 'Write a whole URL, such as https://webhook.example.com/events.',
@@ -259,44 +260,26 @@ export const registerTexts = {
     en: 'The system that sends the events. Leave it empty for the default origin of your tenant.',
     nl: 'De naam waaronder de gebeurtenissen worden verstuurd. Laat leeg voor de standaardherkomst van uw organisatie.',
   },
-  originHintChoice: {
-    en: 'The system that sends the events.',
-    nl: 'De naam waaronder de gebeurtenissen worden verstuurd.',
-  },
   chooseOrigin: { en: 'Choose an origin', nl: 'Kies een herkomst' },
-  source: { en: 'Source (optional)', nl: 'Source (niet verplicht)' },
-  sourceHint: { en: 'Only events with exactly this source.', nl: 'Alleen gebeurtenissen met precies deze source.' },
-  types: { en: 'Types (optional)', nl: 'Types (niet verplicht)' },
-  typesHint: {
-    en: 'One on each line. Only events with one of these types.',
-    nl: 'Een per regel. Alleen gebeurtenissen met een van deze types.',
-  },
-  subject: { en: 'Subject (optional)', nl: 'Subject (niet verplicht)' },
-  subjectHint: { en: 'Only events with exactly this subject.', nl: 'Alleen gebeurtenissen met precies dit subject.' },
-  filters: { en: 'Filters (optional)', nl: 'Filters (niet verplicht)' },
-  filtersHint: {
-    en: 'A JSON array. An event must match every filter. Dialects: exact, prefix, suffix, all, any, not, sql. For example: [{"prefix": {"type": "com.example."}}]',
-    nl: 'Een JSON-array. Een gebeurtenis moet aan elk filter voldoen. Dialecten: exact, prefix, suffix, all, any, not, sql. Bijvoorbeeld: [{"prefix": {"type": "com.example."}}]',
-  },
+  source: { en: 'Source', nl: 'Source' },
+  types: { en: 'Types', nl: 'Types' },
+  subject: { en: 'Subject', nl: 'Subject' },
   notJson: (why: string): Text => ({ en: `This is not JSON: ${why}`, nl: `Dit is geen JSON: ${why}` }),
   notArray: { en: 'Write a JSON array, in [ and ].', nl: 'Schrijf een JSON-array, tussen [ en ].' },
   goTo: (line: string): Text => ({ en: `Go to line ${line}`, nl: `Ga naar regel ${line}` }),
-  rate: { en: 'Requested rate (optional)', nl: 'Gevraagd tempo (niet verplicht)' },
-  rateHint: {
-    en: 'Requests per minute. Empty: the default of the origin.',
-    nl: 'Verzoeken per minuut. Leeg: de standaard van de herkomst.',
-  },
+  rate: { en: 'Requests per minute', nl: 'Verzoeken per minuut' },
+  rateOfOrigin: { en: 'the default of the origin', nl: 'de standaard van de herkomst' },
   notNumber: { en: 'Write a whole number, 1 or more.', nl: 'Vul een geheel getal in, 1 of meer.' },
-  ends: { en: 'End (optional)', nl: 'Einde (niet verplicht)' },
+  ends: { en: 'Ends at', nl: 'Eindigt op' },
   endsHint: {
-    en: 'In the time zone of this browser. From then on, the subscription matches nothing.',
-    nl: 'In de tijdzone van deze browser. Vanaf dan krijgt het abonnement geen gebeurtenissen meer.',
+    en: 'In the time zone of this browser. From then on it gets no events.',
+    nl: 'In de tijdzone van deze browser. Daarna krijgt het geen gebeurtenissen meer.',
   },
   more: { en: 'More settings', nl: 'Meer instellingen' },
   callback: { en: 'Callback URL', nl: 'Callback-URL' },
   callbackHint: {
-    en: 'With a callback URL, the owner of the webhook can decide later. Some receivers send no headers if it is offered.',
-    nl: 'Met een callback-URL kan de eigenaar van de webhook later beslissen. Sommige ontvangers sturen dan geen headers.',
+    en: 'With it, the owner of the webhook can decide later.',
+    nl: 'Daarmee kan de eigenaar van de webhook later beslissen.',
   },
   callbacks: { offer: { en: 'Offer it', nl: 'Aanbieden' }, never: { en: 'Never offer it', nl: 'Nooit aanbieden' } },
   settings: { en: 'Protocol settings (JSON)', nl: 'Protocolinstellingen (JSON)' },
@@ -311,16 +294,11 @@ export const registerTexts = {
   },
 
   credential: { en: 'Credential', nl: 'Credential' },
-  credentialHint: {
-    en: 'What senders show to your webhook with each event. It is stored encrypted and never shown again.',
-    nl: 'Wat verzenders bij elke gebeurtenis aan uw webhook tonen. Wordt versleuteld opgeslagen en nooit meer getoond.',
-  },
-  credentialtype: { en: 'Type of credential', nl: 'Soort credential' },
   credentialtypes: {
     '': { en: 'None', nl: 'Geen' },
-    PLAIN: { en: 'Name and secret (PLAIN)', nl: 'Naam en geheim (PLAIN)' },
-    ACCESSTOKEN: { en: 'Access token (ACCESSTOKEN)', nl: 'Toegangstoken (ACCESSTOKEN)' },
-    REFRESHTOKEN: { en: 'Access and refresh token (REFRESHTOKEN)', nl: 'Toegangs- en verversingstoken (REFRESHTOKEN)' },
+    PLAIN: { en: 'Name and secret', nl: 'Naam en geheim' },
+    ACCESSTOKEN: { en: 'Access token', nl: 'Toegangstoken' },
+    REFRESHTOKEN: { en: 'Access and refresh token', nl: 'Toegangs- en verversingstoken' },
   },
   credentialMembers: {
     identifier: { en: 'Name', nl: 'Naam' },
@@ -335,29 +313,27 @@ export const registerTexts = {
     refreshtokenendpoint: { en: 'Endpoint for the refresh token', nl: 'Endpoint voor het verversingstoken' },
   },
 
-  check: { en: 'Check with an event', nl: 'Controleren met een gebeurtenis' },
-  checkHint: {
-    en: 'A CloudEvent as JSON. The result changes as you type. Nothing is stored or sent.',
-    nl: 'Een CloudEvent als JSON. Het resultaat verandert terwijl u typt. Er wordt niets opgeslagen of verstuurd.',
-  },
-  event: { en: 'Event', nl: 'Gebeurtenis' },
-  matches: { en: 'This event matches.', nl: 'Deze gebeurtenis past.' },
-  matchesNot: {
-    en: 'This event does not match. The first part that fails:',
-    nl: 'Deze gebeurtenis voldoet niet. Het eerste deel dat niet klopt:',
-  },
-  checking: { en: 'Checking…', nl: 'Controleren…' },
-  mendFirst: {
-    en: 'Fix the errors above to see whether it matches.',
-    nl: 'Herstel eerst de fouten om te zien of het past.',
-  },
+  show: (what: string): Text => ({ en: `Show: ${what}`, nl: `Tonen: ${what}` }),
+  generate: { en: 'Generate', nl: 'Genereren' },
 
-  draft: {
-    en: 'Register it as a draft: do not ask the webhook until I resume it',
-    nl: 'Als concept opslaan: vraag de webhook pas om toestemming als ik het abonnement hervat',
+  ask: { en: 'Ask the webhook now', nl: 'De webhook nu vragen' },
+  askHint: {
+    en: 'Assent asks it once, without a callback URL, and shows what it would say. Nothing is stored.',
+    nl: 'Assent vraagt één keer om toestemming, zonder callback-URL, en toont het antwoord. Er wordt niets opgeslagen.',
   },
-  submit: { en: 'Register and ask the webhook', nl: 'Aanvragen en om toestemming vragen' },
-  submitDraft: { en: 'Register the draft', nl: 'Concept opslaan' },
+  askNow: { en: 'Ask', nl: 'Vragen' },
+  nothingStored: { en: 'Nothing is stored.', nl: 'Er is niets opgeslagen.' },
+  wouldBeActive: (rate: string): Text => ({
+    en: `It would be active at ${rate} requests per minute.`,
+    nl: `Het zou actief zijn met ${rate} verzoeken per minuut.`,
+  }),
+
+  draft: { en: 'Save as draft', nl: 'Als concept opslaan' },
+  draftHint: {
+    en: 'Assent does not ask the webhook until you resume it.',
+    nl: 'Assent vraagt de webhook pas om toestemming als u het abonnement hervat.',
+  },
+  submit: { en: 'Register', nl: 'Aanvragen' },
   registered: { en: 'The subscription is registered.', nl: 'Het abonnement is opgeslagen.' },
   answer: { en: 'The response of your webhook', nl: 'Het antwoord van uw webhook' },
   open: { en: 'Open the subscription', nl: 'Het abonnement openen' },

@@ -47,6 +47,8 @@ export function Dialog({
 
 interface ConfirmProps {
   title: string;
+  /** What it does. */
+  sentence?: string;
   confirm: string;
   action: Action;
   onClose: () => void;
@@ -61,6 +63,7 @@ interface ConfirmProps {
 /** A question with a form. `onConfirm` does it; the dialog closes when it was done, and shows why when it was not. */
 export function Confirm({
   title,
+  sentence,
   confirm,
   action,
   onConfirm,
@@ -77,6 +80,7 @@ export function Confirm({
   return (
     <Dialog title={title} onClose={onClose}>
       <Form action={action} onSubmit={submit} {...(check && { check })}>
+        {sentence !== undefined && <p class="soft">{sentence}</p>}
         {children}
         <ProblemView problem={action.problem} shownAt={shownAt} />
         <FormButtons action={action} submit={confirm} cancel={onClose} isDangerous={isDangerous} />

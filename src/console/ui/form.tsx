@@ -82,6 +82,8 @@ interface FieldProps {
   /** The problem of the form, and the place in the request that this field is (`/sink`): its faults are shown here. */
   problem?: Problem | undefined;
   pointer?: string | undefined;
+  /** Only for screen readers: something else shows what the field is. */
+  isLabelUnseen?: boolean;
   /** Gets the attributes that connect the control with its label, its hint and its faults. */
   children: (attributes: ControlAttributes) => ComponentChildren;
 }
@@ -98,13 +100,15 @@ export function faultsAt(problem: Problem | undefined, pointer: string | undefin
 }
 
 /** A labelled control. Its own faults stand below it. */
-export function Field({ label, hint, problem, pointer, children }: FieldProps) {
+export function Field({ label, hint, problem, pointer, isLabelUnseen = false, children }: FieldProps) {
   const id = useId();
   const faults = faultsAt(problem, pointer);
   const described = [hint === undefined ? '' : `${id}-hint`, faults.length === 0 ? '' : `${id}-faults`];
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} class={isLabelUnseen ? 'unseen' : undefined}>
+        {label}
+      </label>
       {hint !== undefined && (
         <p class="soft" id={`${id}-hint`}>
           {hint}
@@ -115,16 +119,22 @@ export function Field({ label, hint, problem, pointer, children }: FieldProps) {
         'aria-describedby': described.join(' ').trim() || undefined,
         'aria-invalid': faults.length > 0 || undefined,
       })}
-      {faults.length > 0 && (
-        <ul class="faults" id={`${id}-faults`}>
-          {faults.map(({ pointer: place, detail }) => (
-            <li key={place}>
-              {place === pointer ? '' : <code>{place}</code>} {detail}
-            </li>
-          ))}
-        </ul>
-      )}
+      <FaultList of={faults} id={`${id}-faults`} at={pointer} />
     </div>
+  );
+}
+
+/** Faults, each with its place unless that is `at`. */
+export function FaultList({ of, id, at }: { of: FieldFaults; id?: string; at?: string | undefined }) {
+  if (of.length === 0) return null;
+  return (
+    <ul class="faults" id={id}>
+      {of.map(({ pointer, detail }) => (
+        <li key={pointer}>
+          {pointer === at ? '' : <code>{pointer}</code>} {detail}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -210,12 +220,15 @@ export function referenceHeader(reference: string): { 'Audit-Reference'?: string
  */
 export function Form({
   action,
+  look,
   check = () => [],
   isKept = false,
   onSubmit,
   children,
 }: {
   action: Action;
+  /** A class of the stylesheet. */
+  look?: string;
   /** What is typed outlives the page. */
   isKept?: boolean;
   check?: () => FieldFaults;
@@ -231,7 +244,10 @@ export function Form({
     return () => removeEventListener('beforeunload', ask);
   }, [isKept]);
   useEffect(() => {
-    if (action.problem !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    if (action.problem === undefined) return;
+    const [fault, problem] = ['[aria-invalid="true"]', '.problem'].map((each) => form.current?.querySelector(each));
+    if (fault instanceof HTMLElement) fault.focus();
+    else problem?.scrollIntoView({ block: 'nearest' });
   }, [action.problem]);
   const submit = async () => {
     const faults = check();
@@ -242,6 +258,7 @@ export function Form({
   return (
     <form
       ref={form}
+      class={look}
       noValidate
       onInput={() => {
         isTyped.current = true;
@@ -301,7 +318,7 @@ export function FormButtons({
   return (
     <div class="actions">
       {children}
-      <button type="submit" class={isDangerous ? 'danger' : 'first'} disabled={action.isBusy}>
+      <button type="submit" class={isDangerous ? 'danger first' : 'first'} disabled={action.isBusy}>
         {action.isBusy ? t(commonTexts.busy) : submit}
       </button>
       {typeof cancel === 'string' ? (

@@ -127,11 +127,13 @@ inBrowser('behind a proxy that compresses', () => {
       await page.getByRole('dialog').getByLabel('Reason').fill('Moved.');
       await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
-      await button('Edit').click();
-      await page.getByLabel('Types (optional)').fill('com.example.c');
+      await page.getByRole('link', { name: 'Edit' }).click();
+      await button('Remove com.example.b').click();
+      await page.getByLabel('Types', { exact: true }).fill('com.example.c,');
       await button('Save').click();
-      await page.waitForSelector('.facts >> text=com.example.c');
+      await page.getByText('The subscription is changed.').waitFor();
       expect(await tenant.read(id)).toMatchObject({ status: 'active', types: ['com.example.c'] });
+      await button('Actions').click();
       await button('Delete').click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await page.waitForSelector('h1:has-text("Subscriptions")');

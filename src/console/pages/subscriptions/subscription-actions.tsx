@@ -1,8 +1,8 @@
-import { Ellipsis, FileSignature, type IconNode, KeyRound, Pause, Play, RefreshCw, Trash2 } from 'lucide';
+import { Ellipsis, Eye, EyeOff, FileSignature, type IconNode, KeyRound, Pause, Play, RefreshCw, Trash2 } from 'lucide';
 import { api, newKey, type Problem, type Schemas } from '../../app/api.js';
 import { t, type Text, announce } from '../../app/text.js';
 import { registerTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
-import { missing, ProblemView, ReferenceField, referenceHeader, SelectField, TextField } from '../../ui/form.js';
+import { Field, missing, ProblemView, ReferenceField, referenceHeader, SelectField, TextField } from '../../ui/form.js';
 import { useState } from 'preact/hooks';
 import { type LoadedResource, useAction } from '../../app/live.js';
 import { ConfirmChange } from '../../ui/dialog.js';
@@ -12,6 +12,7 @@ import { isAdmin } from '../../app/session.js';
 import { commonTexts } from '../../texts/common.js';
 import { Icon } from '../../ui/icon.js';
 import { Menu, MenuButton } from '../../ui/menu.js';
+import { Sink } from '../../ui/value.js';
 
 type Member = keyof typeof registerTexts.credentialMembers;
 
@@ -36,6 +37,17 @@ export function readCredential(draft: CredentialDraft): Schemas['SinkCredential'
   return { credentialtype: draft.credentialtype, ...members };
 }
 
+/** What the type of a new credential needs. */
+export function missingIn(draft: CredentialDraft) {
+  const needed = membersOf[draft.credentialtype].filter((member) => member !== 'accesstokentype');
+  const label = (member: Member) => t(registerTexts.credentialMembers[member]);
+  return missing(
+    Object.fromEntries(
+      needed.map((member) => [`/sinkcredential/${member}`, [label(member), draft[member] ?? '']] as const),
+    ),
+  );
+}
+
 export function CredentialFields({
   draft,
   onInput,
@@ -46,11 +58,9 @@ export function CredentialFields({
   problem: Problem | undefined;
 }) {
   return (
-    <fieldset>
-      <legend>{t(registerTexts.credential)}</legend>
-      <p>{t(registerTexts.credentialHint)}</p>
+    <>
       <SelectField
-        label={t(registerTexts.credentialtype)}
+        label={t(registerTexts.credential)}
         problem={problem}
         pointer="/sinkcredential/credentialtype"
         value={draft.credentialtype}
@@ -58,25 +68,88 @@ export function CredentialFields({
         textOf={(type) => t(registerTexts.credentialtypes[type])}
         onChange={(credentialtype) => onInput({ ...draft, credentialtype })}
       />
-      {membersOf[draft.credentialtype].map((member) => (
-        <TextField
-          key={member}
-          label={t(registerTexts.credentialMembers[member])}
-          problem={problem}
-          pointer={`/sinkcredential/${member}`}
-          class={secrets.includes(member) ? 'secret' : ''}
-          autocomplete="off"
-          spellcheck={false}
-          value={draft[member] ?? ''}
-          onInput={(value) => onInput({ ...draft, [member]: value })}
-        />
-      ))}
-    </fieldset>
+      {membersOf[draft.credentialtype].map((member) => {
+        const field = {
+          label: t(registerTexts.credentialMembers[member]),
+          problem,
+          pointer: `/sinkcredential/${member}`,
+          value: draft[member] ?? '',
+          onInput: (value: string) => onInput({ ...draft, [member]: value }),
+        };
+        return secrets.includes(member) ? (
+          <SecretField key={member} {...field} canGenerate={member !== 'refreshtoken'} />
+        ) : (
+          <TextField key={member} {...field} autocomplete="off" spellcheck={false} />
+        );
+      })}
+    </>
   );
 }
 
+/** 256 random bits that fit in a header. */
+function generateSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return btoa(String.fromCharCode(...bytes)).replace(/[+/=]/g, (mark) => ({ '+': '-', '/': '_' })[mark] ?? '');
+}
+
+/** Hidden until the user wants to see it, or has one made: somebody has to give it to the webhook. */
+function SecretField({
+  value,
+  onInput,
+  canGenerate,
+  ...field
+}: {
+  label: string;
+  problem: Problem | undefined;
+  pointer: string;
+  value: string;
+  onInput: (value: string) => void;
+  canGenerate: boolean;
+}) {
+  const [isShown, setIsShown] = useState(false);
+  const generate = () => {
+    onInput(generateSecret());
+    setIsShown(true);
+  };
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <span class="joined">
+          <input
+            {...attributes}
+            class={isShown ? '' : 'secret'}
+            autocomplete="off"
+            spellcheck={false}
+            value={value}
+            onInput={({ currentTarget }) => onInput(currentTarget.value)}
+          />
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={isShown}
+            aria-label={t(registerTexts.show(field.label))}
+            title={t(registerTexts.show(field.label))}
+            onClick={() => setIsShown(!isShown)}
+          >
+            <Icon of={isShown ? EyeOff : Eye} />
+          </button>
+          {canGenerate && (
+            <button type="button" onClick={generate}>
+              {t(registerTexts.generate)}
+            </button>
+          )}
+        </span>
+      )}
+    </Field>
+  );
+}
+
+type Overlap = keyof typeof subscriptionPageTexts.overlaps;
+/** In seconds. */
+const overlaps: readonly Overlap[] = ['0', '3600', '86400', '604800'];
+
 /** Replaces the credential, with a time in which both are valid. */
-function RotateCredential({
+export function RotateCredential({
   read,
   onClose,
   onChanged,
@@ -90,7 +163,7 @@ function RotateCredential({
   const present = subscription.sinkcredential;
   const action = useAction();
   const [draft, setDraft] = useState<CredentialDraft>({ credentialtype: present?.credentialtype ?? 'PLAIN' });
-  const [overlap, setOverlap] = useState(present === undefined ? '0' : '3600');
+  const [overlap, setOverlap] = useState<Overlap>(present === undefined ? '0' : '3600');
 
   const patch = async (ifMatch: string, sinkcredential: object | null, done: Text) => {
     const params = { path: { id }, header: { 'If-Match': ifMatch } };
@@ -101,12 +174,8 @@ function RotateCredential({
     if (await action.run(() => patch(tag, sinkcredential, done))) onClose();
   };
   const credential = readCredential(draft);
-  const check = () => {
-    const given = {
-      '/sinkcredential/credentialtype': [t(registerTexts.credentialtype), draft.credentialtype],
-    } as const;
-    return missing({ ...given, '/sinkcredential/overlapseconds': [t(subscriptionPageTexts.overlap), overlap] });
-  };
+  const check = () =>
+    missing({ '/sinkcredential/credentialtype': [t(registerTexts.credential), draft.credentialtype] });
   return (
     <ConfirmChange
       of={{ tag, value: subscription }}
@@ -116,41 +185,44 @@ function RotateCredential({
       action={action}
       check={check}
       shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer)}
-      onConfirm={(ifMatch) => {
-        // What is no number goes as it is: the registry says what is wrong with it.
-        const overlapseconds = /^\d+$/.test(overlap) ? Number(overlap) : overlap;
-        return patch(ifMatch, { ...credential, overlapseconds }, subscriptionPageTexts.rotated);
-      }}
+      sentence={t(subscriptionPageTexts.rotateHint)}
+      onConfirm={(ifMatch) =>
+        patch(ifMatch, { ...credential, overlapseconds: Number(overlap) }, subscriptionPageTexts.rotated)
+      }
       onClose={onClose}
     >
       <CredentialFields draft={draft} onInput={setDraft} problem={action.problem} />
       {present !== undefined && (
-        <TextField
+        <SelectField
           label={t(subscriptionPageTexts.overlap)}
-          hint={t(subscriptionPageTexts.overlapHint)}
           problem={action.problem}
           pointer="/sinkcredential/overlapseconds"
-          inputMode="numeric"
           value={overlap}
-          onInput={setOverlap}
+          options={overlaps}
+          textOf={(seconds) => t(subscriptionPageTexts.overlaps[seconds])}
+          onChange={setOverlap}
         />
       )}
-      <div class="actions">
+      <p class="links">
         {present?.previous !== undefined && (
-          <button type="button" onClick={() => void now({ overlapseconds: 0 }, subscriptionPageTexts.overlapEnded)()}>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => void now({ overlapseconds: 0 }, subscriptionPageTexts.overlapEnded)()}
+          >
             {t(subscriptionPageTexts.endOverlap)}
           </button>
         )}
         {present !== undefined && (
           <button
             type="button"
-            class="danger"
+            class="quiet danger"
             onClick={() => void now(null, subscriptionPageTexts.credentialRemoved)()}
           >
             {t(subscriptionPageTexts.removeCredential)}
           </button>
         )}
-      </div>
+      </p>
     </ConfirmChange>
   );
 }
@@ -288,16 +360,16 @@ function Decision({
       title={t(subscriptionPageTexts[`${kind}Title`])}
       confirm={t(subscriptionPageTexts[kind])}
       action={action}
+      sentence={t(subscriptionPageTexts[`${kind}Hint`])}
       isDangerous={isRemoving}
       check={() => (kind === 'suspend' ? missing({ '/reason': [t(commonTexts.reason), reason] }) : [])}
       shownAt={['/reason', 'header/audit-reference']}
       onConfirm={perform}
       onClose={onClose}
     >
-      <p>{t(subscriptionPageTexts[`${kind}Hint`])}</p>
       {isRemoving && (
         <p>
-          <bdi>{subscription.sink}</bdi>
+          <Sink sink={subscription.sink} />
         </p>
       )}
       {!isRemoving && (

@@ -24,8 +24,15 @@ function curlOf(sink: string, request: Lines): string {
 }
 
 /** One attempt as it went over the wire: what Assent sent, what came back, and what that means, unless the page says it. */
-function Exchange({ handshake, attempt, isTold }: { handshake: ApiHandshake; attempt: Attempt; isTold: boolean }) {
-  const { sink, origin } = handshake;
+export function Exchange({
+  asked: { sink, origin },
+  attempt,
+  isTold,
+}: {
+  asked: Pick<ApiHandshake, 'sink' | 'origin'>;
+  attempt: Attempt;
+  isTold: boolean;
+}) {
   const { request, response, statuscode, address, timing, evidence, message, advice, tolerated = [] } = attempt;
   const { host, pathname, search } = new URL(sink);
   const sent = [`OPTIONS ${pathname}${search} HTTP/1.1`, `Host: ${host}`, ...request.map(lineOf)];
@@ -148,7 +155,7 @@ export function Attempts({ handshake, isOpen }: { handshake: ApiHandshake; isOpe
                 </span>
                 <Time at={startedat} />
               </summary>
-              <Exchange handshake={handshake} attempt={attempt} isTold={isOpen && number === last} />
+              <Exchange asked={handshake} attempt={attempt} isTold={isOpen && number === last} />
             </details>
           </li>
         );

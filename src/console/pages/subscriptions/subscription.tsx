@@ -2,7 +2,7 @@ import { ChevronRight, Pencil } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { formatNumber, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
-import { handshakePageTexts, registerTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
+import { handshakePageTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Icon } from '../../ui/icon.js';
 import { Tabs } from '../../ui/tabs.js';
 import { FactsCard, Sink, StatusBadge, Time } from '../../ui/value.js';
@@ -10,7 +10,6 @@ import { type ApiSubscription, follow, type SubscriptionDetails, useSubscription
 import { href } from '../../app/route.js';
 import { missingScopes } from '../../app/places.js';
 import { Loaded } from '../../ui/form.js';
-import { FilterChecker, useFilterCheck } from './json-editor.js';
 import { ActionMenu, AskAgain, ResumeButton } from './subscription-actions.js';
 import { ChangesOf } from './subscription-changes.js';
 import { Attempts, Deliveries, Handshakes } from './subscription-timeline.js';
@@ -175,7 +174,7 @@ const parts: Record<Part, (read: SubscriptionDetails, onChanged: (answer: Answer
   handshakes: (read) => <Handshakes read={read} />,
   deliveries: ({ subscription: { id, origin, sink } }) => <Deliveries id={id} origin={origin} sink={sink} />,
   changes: ({ subscription: { id } }) => <ChangesOf target={`subscription:${id}`} />,
-  settings: (read, onChanged) => <Settings read={read} onChanged={onChanged} />,
+  settings: (read, onChanged) => <EditSubscription read={read} onChanged={onChanged} />,
 };
 
 function Overview({ read }: { read: SubscriptionDetails }) {
@@ -203,27 +202,5 @@ function Overview({ read }: { read: SubscriptionDetails }) {
       </section>
       <Facts subscription={subscription} />
     </div>
-  );
-}
-
-function Settings({ read, onChanged }: { read: SubscriptionDetails; onChanged: (answer: Answer) => void }) {
-  return (
-    <>
-      <EditSubscription read={read} onChanged={onChanged} onClose={() => undefined} />
-      <StoredFilterCheck subscription={read.subscription} />
-    </>
-  );
-}
-
-function StoredFilterCheck({ subscription: { id, types, source } }: { subscription: ApiSubscription }) {
-  const check = useFilterCheck(
-    { subscription: id },
-    { ...(types?.[0] && { type: types[0] }), ...(source && { source }) },
-  );
-  return (
-    <section aria-labelledby="check">
-      <h2 id="check">{t(registerTexts.check)}</h2>
-      <FilterChecker check={check} />
-    </section>
   );
 }
