@@ -22,43 +22,73 @@ inBrowser('the playground', () => {
   });
   afterAll(() => stage?.stop());
 
-  test('an admin sees which webhooks get an event, and which condition kept it from the others', async () => {
+  test('an admin sees beside the event who gets it, and who nearly did by the condition that decided', async () => {
     const { page, check } = await stage.open(['assent:admin'], '#/playground');
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByLabel('Event as JSON').fill(event());
-    const gets = page.getByRole('region', { name: 'Webhooks that get it' });
+    const gets = page.getByRole('region', { name: 'Webhooks that get it 1' });
     await gets.getByText('/orders').waitFor();
-    expect(await gets.textContent()).toContain('240');
-    const others = page.getByRole('region', { name: 'Subscriptions that do not get it' });
-    const row = others.getByRole('row').filter({ hasText: '/filters/0/exact/subject' });
-    await row.getByText('order-1').waitFor();
-    expect(await row.textContent()).toContain('subject equal to order-1');
-    expect(await row.textContent()).toContain('nothing');
-    const ofTypes = others.getByRole('row').filter({ hasText: '/types' });
-    expect(await ofTypes.textContent()).toContain('<img src=x onerror=alert(1)>');
-    await others.getByText('the webhook has not given consent').waitFor();
+    expect(await gets.getByRole('row').nth(1).textContent()).toContain('240');
+    await gets.getByRole('link', { name: 'zaaksysteem' }).waitFor();
+    const nearly = page.getByRole('region', { name: 'Nearly, the nearest first 3' });
+    expect(await nearly.locator('summary').allTextContents()).toEqual([
+      'It matches, but the webhook has not given consent.1',
+      'subject equal to order-1The event has nothing1',
+      expect.stringContaining('type one of <img src=x onerror=alert(1)>'),
+    ]);
+    // Nothing of it is below the window.
+    expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBeLessThanOrEqual(0);
+    for (const group of await nearly.locator('summary').all()) await group.click();
+    await nearly.getByRole('table').nth(1).getByText('order-1').waitFor();
     await expectAccessible(page);
     // The fields and the text are one event; the result follows what is typed.
+    await page.getByRole('button', { name: 'Fields' }).click();
     await page.getByLabel('subject', { exact: true }).fill('order-1');
-    await row.waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Nearly, the nearest first 2' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'JSON' }).click();
     expect(await page.getByLabel('Event as JSON').inputValue()).toContain('"subject": "order-1"');
     await check();
   });
 
-  test('a fault is shown at its field and line, and the last result stays', async () => {
+  test('a thousand others are a few lines, and what was not explained is said', async () => {
+    const name = 'crowd.example.com';
+    await stage.tenant.admin.post('/v1/origins').send({ name }).expect(201);
+    await stage.registry.sql(
+      `insert into subscription (id, tenant, subscriber, origin, sink, protocol, types)
+       select gen_random_uuid(), 'gemeente', 'crowd', $1, 'https://a.example.com/' || n, 'HTTP', array['t' || n]
+       from generate_series(1, 1001) n`,
+      name,
+    );
+    const { page, check } = await stage.open(['assent:admin'], `#/playground?origin=${name}`);
+    const group = page.locator('summary').filter({ hasText: 'type is another one' });
+    await group.getByText('1,000').waitFor();
+    await page.getByText('explains the 1,000 oldest subscriptions').waitFor();
+    await group.click();
+    await page.getByRole('button', { name: '992 more' }).click();
+    await page.getByRole('button', { name: '942 more' }).waitFor();
+    await check();
+  });
+
+  test('a fault is shown at its line and field, and the last result stays', async () => {
     const { page, check } = await stage.open(['assent:admin'], '#/playground');
     const text = page.getByLabel('Event as JSON');
     await text.fill(event());
-    await page.getByRole('region', { name: 'Webhooks that get it' }).getByText('/orders').waitFor();
+    const gets = page.getByRole('region', { name: 'Webhooks that get it' });
+    await gets.getByText('/orders').waitFor();
     await text.fill(event({ time: 'yesterday', type: '' }));
     await page.getByText('Line 6').waitFor();
-    expect(await page.getByLabel('type', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     await page.getByText('the last event that was valid').waitFor();
-    expect(await page.getByRole('region', { name: 'Webhooks that get it' }).textContent()).toContain('/orders');
+    expect(await gets.textContent()).toContain('/orders');
+    await page.getByRole('button', { name: 'Fields' }).click();
+    expect(await page.getByLabel('type', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     await expectAccessible(page);
+    await page.getByRole('button', { name: 'JSON' }).click();
     await text.fill('{ "specversion": "1.0", ');
-    await page.getByText('is a JSON object again').waitFor();
     await page.getByText('would not accept this event').waitFor();
-    await page.getByLabel('Start from an example').selectOption({ label: 'An order, with data' });
+    await page.getByRole('button', { name: 'Fields' }).click();
+    await page.getByText('is a JSON object again').waitFor();
+    await page.getByLabel('Example').selectOption({ label: 'An order, with data' });
     await page.getByText('the last event that was valid').waitFor({ state: 'detached' });
     await check();
   });
@@ -70,14 +100,14 @@ inBrowser('the playground', () => {
     await gets.getByText('/orders').waitFor();
     await stage.tenant.revoke(stage.registry.receiver.sink('/orders'));
     await page.getByText('No webhook gets this event.').waitFor();
-    await page.getByRole('link', { name: 'Live feed' }).click();
+    await page.getByRole('link', { name: 'Feed' }).click();
     await page.getByRole('heading', { name: 'Live feed' }).waitFor();
     await page.getByRole('link', { name: 'Playground' }).click();
     expect(await page.getByLabel('Event as JSON').inputValue()).toContain('com.example.order.kept');
     await check();
   });
 
-  test('a consumer sees its own subscriptions, with rate and end', async () => {
+  test('a consumer sees its own subscriptions with their rate, and a sender who gets it', async () => {
     const { registry, tenant } = stage;
     registry.receiver.consent('/own', { rate: '77' });
     const own = await tenant.register(registry.receiver.sink('/own'));
@@ -94,5 +124,10 @@ inBrowser('the playground', () => {
     await stranger.page.getByText('No webhook gets this event.').waitFor();
     expect(await stranger.page.locator('main').textContent()).not.toContain('/own');
     await stranger.check();
+
+    const sender = await stage.open(['assent:deliver'], '#/playground');
+    await sender.page.getByText('/own').waitFor();
+    expect(await sender.page.getByRole('region', { name: 'Nearly' }).count()).toBe(0);
+    await sender.check();
   });
 });

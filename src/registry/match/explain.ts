@@ -43,6 +43,7 @@ interface ExplainSettings {
 /** A subscription, as the database has it. */
 export interface ExplainedRow {
   id: string;
+  subscriber: string;
   sink: string;
   source: string | null;
   types: string[] | null;
@@ -53,6 +54,7 @@ export interface ExplainedRow {
 
 /** In one response, for the oldest subscriptions. People read explanations, so more would not help. */
 const maxExplanations = 1_000;
+const maxPartLength = 1_000;
 /** Rows in one query: some subscriptions have 64 KiB. */
 const pageSize = 100;
 /** Steps for a subscription (whose filters are compiled for this) and for an event, without the predicates. */
@@ -68,7 +70,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
     const work = new Work(budget, turns.slice);
     while (left > 0) {
       const rows = await client.$queryRaw<ExplainedRow[]>`
-        select s.id, s.sink, s.source, s.types, s.subject, s.filters,
+        select s.id, s.subscriber, s.sink, s.source, s.types, s.subject, s.filters,
           (select d.denial from subscription_status d where d.id = s.id offset 0) as denial
         from subscription s
         where s.tenant = ${tenant} and s.origin = ${origin} and (${isAdmin} or s.subscriber = ${subscriber})
@@ -101,7 +103,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
 }
 
 function explainRow(row: ExplainedRow, work: Work): (event: ContextAttributes) => Explanation {
-  const { id, sink, denial } = row;
+  const { id, subscriber, sink, denial } = row;
   const failureOf = compileFailure(
     {
       id,
@@ -112,12 +114,26 @@ function explainRow(row: ExplainedRow, work: Work): (event: ContextAttributes) =
     },
     work,
   );
-  const base = { subscription: id, sink };
+  const base = { subscription: id, subscriber, sink };
   return (event) => {
     const failure = failureOf(event);
-    if (failure) return { ...base, matched: false, code: 'filter', ...presentFailure(failure, () => 'en') };
+    if (failure)
+      return {
+        ...base,
+        matched: false,
+        code: 'filter',
+        ...presentFailure(failure, () => 'en'),
+        ...valueAt(row, failure),
+      };
     return { ...base, matched: denial === null, code: denial ?? 'matched' };
   };
+}
+
+/** What the pointer of a failure names, unless it is too long for people. */
+function valueAt(row: ExplainedRow, { pointer }: Failure): { part?: unknown } {
+  let part: unknown = row;
+  for (const step of pointer.split('/').slice(1)) part = (part as Readonly<Record<string, unknown>>)[step];
+  return JSON.stringify(part).length > maxPartLength ? {} : { part };
 }
 
 /**

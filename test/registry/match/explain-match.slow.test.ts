@@ -7,7 +7,14 @@ import type { Database } from '../../../src/registry/storage/database.js';
 
 test('a long explanation lets others in between', async () => {
   const sql = Array.from({ length: 50 }, (_, i) => `(a = 'x${i}' AND b = 'y${i}')`).join(' OR ');
-  const row = { sink: 'https://a.example/', source: null, types: null, subject: null, filters: [{ sql }] };
+  const row = {
+    subscriber: 's',
+    sink: 'https://a.example/',
+    source: null,
+    types: null,
+    subject: null,
+    filters: [{ sql }],
+  };
   const rows = Array.from({ length: 1_000 }, (_, id): ExplainedRow => ({ ...row, id: String(id), denial: 'no_grant' }));
   const pages = rows.map((_, i) => rows.slice(i * 100, i * 100 + 100));
   const client = { $queryRaw: () => Promise.resolve(pages.shift()) } as unknown as Database['client'];
@@ -31,7 +38,15 @@ test('a long explanation lets others in between', async () => {
 
 test('so does that of a batch, within a subscription', async () => {
   const filters = Array.from({ length: 20 }, (_, i) => ({ sql: `NOT (a LIKE '%${'x'.repeat(4)}${i}%')` }));
-  const row = { id: '0', sink: 'https://a.example/', source: null, types: null, subject: null, filters };
+  const row = {
+    id: '0',
+    subscriber: 's',
+    sink: 'https://a.example/',
+    source: null,
+    types: null,
+    subject: null,
+    filters,
+  };
   const pages: ExplainedRow[][] = [[{ ...row, denial: null }]];
   const client = { $queryRaw: () => Promise.resolve(pages.shift() ?? []) } as unknown as Database['client'];
   const principal = {

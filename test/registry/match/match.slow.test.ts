@@ -300,7 +300,7 @@ describe('a response', () => {
     const { body } = await ask(eventOf(type), { client: admin, query: { explain: true } }).expect(200);
     expect(ofOrigin(body)).toMatchObject([
       { subscription: matched.id, matched: true, code: 'matched' },
-      { subscription: filtered.id, matched: false, code: 'filter', pointer: '/filters/1/suffix/subject' },
+      { matched: false, code: 'filter', pointer: '/filters/1/suffix/subject', part: '7', subscriber: 'zaaksysteem' },
       { subscription: waiting.id, matched: false, code: 'no_grant' },
     ]);
     const own = await ask(eventOf(type), { client: subscriber, query: { explain: true } }).expect(200);

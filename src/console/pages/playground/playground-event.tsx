@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { Problem } from '../../app/api.js';
 import { t } from '../../app/text.js';
@@ -67,11 +68,14 @@ export const examples = {
   },
 } as const;
 
-type Example = keyof typeof examples;
+export type Example = keyof typeof examples;
 
 const usual = ['type', 'source', 'subject', 'id'];
 
-/** The event as JSON, and its usual attributes as fields beside it: two views of one text. */
+/** Kept while the console is open. */
+const view = signal<'json' | 'fields'>('json');
+
+/** The event as JSON, or its usual attributes as fields: two views of one text. */
 export function EventEditor({
   text,
   onText,
@@ -89,28 +93,36 @@ export function EventEditor({
   const faults = problem?.faults ?? [];
   return (
     <>
-      <Field label={t(texts.example)}>
-        {(attributes) => (
-          <select
-            {...attributes}
-            value=""
-            onChange={({ currentTarget: choice }) => {
-              onText(JSON.stringify(examples[choice.value as Example], null, 2));
-              choice.value = '';
-            }}
+      <div class="actions" role="group" aria-label={t(texts.view)}>
+        {(['json', 'fields'] as const).map((name) => (
+          <button
+            key={name}
+            type="button"
+            class="chip"
+            aria-pressed={view.value === name}
+            onClick={() => (view.value = name)}
           >
-            <option value="">{t(texts.chooseExample)}</option>
-            {(Object.keys(examples) as Example[]).map((name) => (
-              <option key={name} value={name}>
-                {t(texts.examples[name])}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <div class="cards">
+            {t(texts.views[name])}
+          </button>
+        ))}
+      </div>
+      {view.value === 'json' ? (
+        <Field label={t(texts.event)} hint={t(texts.eventHint)}>
+          {(attributes) => (
+            <textarea
+              {...attributes}
+              aria-describedby={`${attributes['aria-describedby']} ${id}`}
+              aria-invalid={faults.length > 0 || undefined}
+              rows={14}
+              spellcheck={false}
+              value={text}
+              onInput={({ currentTarget }) => onText(currentTarget.value)}
+            />
+          )}
+        </Field>
+      ) : (
         <fieldset disabled={event === undefined}>
-          <legend>{t(texts.attributes)}</legend>
+          <legend class="unseen">{t(texts.attributes)}</legend>
           {event === undefined && <p class="soft">{t(texts.notJson)}</p>}
           {[...usual, ...extra].map((name) => {
             const value = event?.[name];
@@ -128,36 +140,21 @@ export function EventEditor({
             );
           })}
         </fieldset>
-        <div>
-          <Field label={t(texts.event)} hint={t(texts.eventHint)}>
-            {(attributes) => (
-              <textarea
-                {...attributes}
-                aria-describedby={`${attributes['aria-describedby']} ${id}`}
-                aria-invalid={faults.length > 0 || undefined}
-                rows={18}
-                spellcheck={false}
-                value={text}
-                onInput={({ currentTarget }) => onText(currentTarget.value)}
-              />
-            )}
-          </Field>
-          <div id={id} role="status">
-            {faults.length > 0 && (
-              <>
-                <p>{t(texts.faults)}</p>
-                <ul class="faults">
-                  {faults.map(({ pointer, rule, detail }) => (
-                    <li key={pointer + rule}>
-                      {lineOf(text, pointer) !== undefined && `${t(texts.line)} ${lineOf(text, pointer)}: `}
-                      {pointer !== '' && <code>{pointer}</code>} <bdi>{detail}</bdi>
-                    </li>
-                  ))}
-                </ul>
-              </>
-            )}
-          </div>
-        </div>
+      )}
+      <div id={id} role="status">
+        {faults.length > 0 && (
+          <>
+            <p>{t(texts.faults)}</p>
+            <ul class="faults">
+              {faults.map(({ pointer, rule, detail }) => (
+                <li key={pointer + rule}>
+                  {lineOf(text, pointer) !== undefined && `${t(texts.line)} ${lineOf(text, pointer)}: `}
+                  {pointer !== '' && <code>{pointer}</code>} <bdi>{detail}</bdi>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
       </div>
     </>
   );

@@ -1,15 +1,16 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Problem, type Schemas } from '../../app/api.js';
-import { isBlock, readAll, useResource } from '../../app/live.js';
-import { route } from '../../app/route.js';
+import { isBlock, useResource } from '../../app/live.js';
+import { href, route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { playgroundTexts as texts } from '../../texts/playground.js';
 import { ProblemView, SelectField } from '../../ui/form.js';
+import { Empty, Skeleton } from '../../ui/table.js';
 import { useOrigins } from '../origins/use-origins.js';
-import { EventEditor, type EventMembers, examples, readEvent } from './playground-event.js';
+import { EventEditor, type EventMembers, type Example, examples, readEvent } from './playground-event.js';
 import { MatchView } from './playground-answer.js';
 
 /** What was typed is still there after a look at another page. */
@@ -17,68 +18,103 @@ const draft = signal(JSON.stringify(examples.least, null, 2));
 const chosenOrigin = signal('');
 
 const pauseMs = 350;
-/** The registry explains no more. */
-const maxExplained = 1_000;
+const usualProfile = 'cloudevents';
 
 interface Result {
   event: EventMembers;
   answer: Schemas['MatchResult'];
 }
 
-/** An event, and what the registry does with it: read again soon after each key, and after each change of the feed. */
+/** An event, and beside it what the registry does with it: read again soon after each key, and after each change of the feed. */
 export function Playground() {
   const origins = useOrigins();
   const rows = origins.data?.rows ?? [];
   const wanted = chosenOrigin.value || (route.value.query['origin'] ?? '');
   const origin = rows.find(({ name }) => name === wanted) ?? rows.find(({ isdefault }) => isdefault) ?? rows[0];
   const textOf = (name: string) => {
-    const { profile, isdefault } = rows.find((row) => row.name === name) ?? {};
-    return `${name} (${profile}${isdefault ? `, ${t(texts.defaultOrigin)}` : ''})`;
+    const { profile = usualProfile } = rows.find((row) => row.name === name) ?? {};
+    return profile === usualProfile ? name : `${name} (${profile})`;
   };
-  const { result, problem } = useMatch(origin?.name, draft.value);
-  const subscriptions = useSubscriptions(origin?.name);
+  const { result, problem, isBusy } = useMatch(origin?.name, draft.value);
   const isOfEvent = problem?.code === 'invalid_event' || (problem?.status === 400 && problem.faults !== undefined);
+  const { warnings = [] } = (problem === undefined && result?.answer) || {};
   return (
     <>
-      <h1>{t(commonTexts.menu.playground)}</h1>
-      <p>{t(texts.lead)}</p>
-      <ProblemView problem={origins.problem} onRetry={origins.reload} />
-      <div class="filters">
-        <SelectField
-          label={t(texts.origin)}
-          value={origin?.name}
-          options={rows.map(({ name }) => name)}
-          textOf={textOf}
-          onChange={(name) => (chosenOrigin.value = name)}
-        />
+      <div class="title">
+        <h1>{t(commonTexts.menu.playground)}</h1>
+        <p class="soft">{t(texts.lead)}</p>
       </div>
-      <EventEditor
-        text={draft.value}
-        onText={(text) => (draft.value = text)}
-        extra={origin?.profile === 'belgif' ? ['service'] : []}
-        problem={isOfEvent ? problem : undefined}
-      />
-      <ProblemView problem={isOfEvent ? undefined : problem} isRead />
-      {problem !== undefined && result !== undefined && <p class="note">{t(texts.lastGood)}</p>}
-      {problem === undefined && (result?.answer.warnings ?? []).length > 0 && (
-        <div class="note">
-          <p>{t(texts.warnings)}</p>
-          <ul>
-            {result?.answer.warnings?.map(({ pointer, rule, detail }) => (
-              <li key={pointer + rule}>
-                <code>{pointer}</code> <bdi lang="en">{detail}</bdi>
-              </li>
-            ))}
-          </ul>
+      <ProblemView problem={origins.problem} onRetry={origins.reload} />
+      {origins.data !== undefined && origin === undefined && (
+        <Empty title={t(texts.noOrigin)}>
+          {isAdmin.value && (
+            <a class="button first" href={href('new-origin')}>
+              {t(texts.addOrigin)}
+            </a>
+          )}
+        </Empty>
+      )}
+      {origin !== undefined && (
+        <div class="beside">
+          <div class="card">
+            <div class="pair">
+              <SelectField
+                label={t(texts.origin)}
+                value={origin.name}
+                options={rows.map(({ name }) => name)}
+                textOf={textOf}
+                onChange={(name) => (chosenOrigin.value = name)}
+              />
+              <SelectField
+                label={t(texts.example)}
+                none={t(texts.chooseExample)}
+                value=""
+                options={Object.keys(examples) as Example[]}
+                textOf={(name) => t(texts.examples[name])}
+                onChange={(name) => (draft.value = JSON.stringify(examples[name], null, 2))}
+              />
+            </div>
+            <EventEditor
+              text={draft.value}
+              onText={(text) => (draft.value = text)}
+              extra={origin.profile === 'belgif' ? ['service'] : []}
+              problem={isOfEvent ? problem : undefined}
+            />
+          </div>
+          <div aria-busy={isBusy}>
+            <ProblemView problem={isOfEvent ? undefined : problem} isRead />
+            {problem !== undefined && result !== undefined && <p class="note open">{t(texts.lastGood)}</p>}
+            {warnings.length > 0 && (
+              <div class="note open">
+                <div>
+                  <h2>{t(texts.warnings)}</h2>
+                  <ul>
+                    {warnings.map(({ pointer, rule, detail }) => (
+                      <li key={pointer + rule}>
+                        <code>{pointer}</code> <bdi lang="en">{detail}</bdi>
+                      </li>
+                    ))}
+                  </ul>
+                </div>
+              </div>
+            )}
+            {result === undefined && problem === undefined && <Skeleton />}
+            {result !== undefined && <MatchView {...result} />}
+          </div>
         </div>
       )}
-      {result !== undefined && <MatchView {...result} subscriptions={subscriptions} />}
     </>
   );
 }
 
+interface Settled {
+  origin?: string | undefined;
+  result?: Result;
+  problem?: Problem | undefined;
+}
+
 /** The result for the last valid event, and the problem with the present one. Both stay until the next response. */
-function useMatch(origin: string | undefined, text: string): { result?: Result; problem?: Problem | undefined } {
+function useMatch(origin: string | undefined, text: string): Settled & { isBusy: boolean } {
   const [asked, setAsked] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(text), pauseMs);
@@ -88,9 +124,9 @@ function useMatch(origin: string | undefined, text: string): { result?: Result; 
     JSON.stringify([origin, asked]),
     async (signal): Promise<Result | undefined> => {
       if (origin === undefined) return undefined;
-      // As it was typed: the registry says where it is wrong.
+      // As it was typed: the registry says where it is wrong. Senders get no explanations.
       const { data } = await api.POST('/match', {
-        params: { query: { origin, explain: true } },
+        params: { query: { origin, explain: isAdmin.value || isConsumer.value } },
         body: asked,
         bodySerializer: (body) => body as string,
         signal,
@@ -99,29 +135,11 @@ function useMatch(origin: string | undefined, text: string): { result?: Result; 
     },
     (change) => isBlock(change) || change.origin === origin,
   );
-  const settled = useRef<{ origin?: string | undefined; result?: Result; problem?: Problem | undefined }>({});
+  const settled = useRef<Settled>({});
   if (!match.isLoading) {
     const before = settled.current.origin === origin ? settled.current.result : undefined;
     const result = match.data ?? before;
     settled.current = { origin, ...(result && { result }), problem: match.problem };
   }
-  return settled.current;
-}
-
-/** To show what a condition says, and the rate and the end to consumers. Senders may not read subscriptions. */
-function useSubscriptions(origin: string | undefined): ReadonlyMap<string, Schemas['Subscription']> {
-  const mayRead = isAdmin.value || isConsumer.value;
-  const list = useResource(
-    JSON.stringify([origin, mayRead]),
-    async (signal) => {
-      if (origin === undefined || !mayRead) return new Map<string, Schemas['Subscription']>();
-      const { rows } = await readAll(
-        maxExplained,
-        api.pages('/subscriptions', { params: { query: { origin } }, signal }),
-      );
-      return new Map(rows.map((subscription) => [subscription.id, subscription]));
-    },
-    (change) => change.origin === origin && change.kind.startsWith('subscription.'),
-  );
-  return list.data ?? new Map();
+  return { ...settled.current, isBusy: text !== asked || match.isLoading };
 }
