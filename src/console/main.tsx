@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connection, followLive } from './app/live.js';
 import { followOverview } from './app/counts.js';
-import { arrival, href, route } from './app/route.js';
+import { arrival, href, route, shownName } from './app/route.js';
 import { handOver, restoreRenewal, returnFromIssuer } from './app/issuer.js';
 import {
   askTabs,
@@ -34,8 +34,8 @@ function App() {
   const found = Object.hasOwn(pages, page) ? pages[page] : undefined;
   const title = found === undefined ? commonTexts.notFound.title : found.title;
   useEffect(() => {
-    document.title = `${t(title)} - Assent`;
-  }, [title, language.value]);
+    document.title = [shownName.value, t(title), 'Assent'].filter(Boolean).join(' - ');
+  }, [title, language.value, shownName.value]);
   const isSignedIn = session.value !== undefined;
   // The start page says itself what it cannot show.
   const missing = page === '' ? [] : missingScopes(page);

@@ -46,14 +46,14 @@ inBrowser('the console', () => {
 
   test('a page that failed while the registry was away comes back by itself, and a failed read says that nothing was done', async () => {
     const { page, check } = await stage.open(['assent:admin'], '#/origins');
-    await page.getByRole('link', { name: stage.tenant.origin }).waitFor();
+    await page.getByRole('link', { name: stage.tenant.origin, exact: true }).waitFor();
     await page.evaluate(`location.hash = '#/feed'`);
     await page.getByRole('heading', { name: 'Live feed' }).waitFor();
     await page.context().setOffline(true);
     await page.evaluate(`location.hash = '#/origins'`);
     await page.getByText('Nothing was changed. This page tries again').waitFor();
     await page.context().setOffline(false);
-    await page.getByRole('link', { name: stage.tenant.origin }).waitFor();
+    await page.getByRole('link', { name: stage.tenant.origin, exact: true }).waitFor();
     await check();
   });
 

@@ -33,9 +33,9 @@ inBrowser('the console, in short', () => {
     await page.getByRole('definition').getByText('zaaksysteem').waitFor();
     await page.getByLabel('Reason').fill('Incident.');
     await page.getByRole('button', { name: 'Block now' }).click();
-    await page.getByRole('button', { name: 'Lift this block' }).click();
+    await page.getByRole('button', { name: 'Lift: localhost' }).click();
     expect((await stage.tenant.permission(sink)).denial).toBe('blocked');
-    await page.getByRole('dialog').getByRole('button', { name: 'Lift this block' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Lift' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect((await stage.tenant.permission(sink)).allowed).toBe(true);
     await check();

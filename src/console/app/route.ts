@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 
 /** Where the registry is, whatever a proxy has put in front: the console and the API are below it. */
 export const root = new URL('.', location.href.split('#')[0]);
@@ -80,4 +81,15 @@ export function replaceQuery(query: Readonly<Record<string, string | undefined>>
 export function replace(address: string): void {
   history.replaceState(null, '', location.pathname + address);
   route.value = read();
+}
+
+/** Of what the page shows, for the title of the window. */
+export const shownName = signal<string | undefined>(undefined);
+
+/** Says what the page shows, for as long as it is drawn. */
+export function useName(name: string | undefined): void {
+  useEffect(() => {
+    shownName.value = name;
+    return () => void (shownName.value = undefined);
+  }, [name]);
 }

@@ -2,18 +2,17 @@ import type { Text } from '../app/text.js';
 
 export const blocksTexts = {
   title: { en: 'Blocks', nl: 'Blokkades' },
+  one: { en: 'Block', nl: 'Blokkade' },
+  searchLabel: { en: 'Search blocks', nl: 'Blokkades zoeken' },
   lead: {
     en: 'A block stops deliveries at once and changes nothing else. If you lift it, everything is as before.',
     nl: 'Een blokkade stopt bezorgingen meteen en wijzigt verder niets. Als u die opheft, is alles weer als daarvoor.',
   },
   create: { en: 'New block', nl: 'Nieuwe blokkade' },
   none: { en: 'No block is in force.', nl: 'Er is geen blokkade van kracht.' },
-  first: {
-    en: 'These are the oldest {n}. Choose a kind to see fewer.',
-    nl: 'Dit zijn de oudste {n}. Kies een soort om er minder te zien.',
-  },
+  first: (count: string): Text => ({ en: `These are the oldest ${count}.`, nl: `Dit zijn de oudste ${count}.` }),
   kind: { en: 'Kind', nl: 'Soort' },
-  value: { en: 'What', nl: 'Wat' },
+  value: { en: 'Blocked', nl: 'Geblokkeerd' },
   kinds: {
     origin: { en: 'Origin', nl: 'Herkomst' },
     sink: { en: 'Sink', nl: 'Sink' },
@@ -65,16 +64,23 @@ export const blocksTexts = {
     nl: 'Afnemers lezen de reden bij de status van hun abonnementen. Hoogstens 500 tekens.',
   },
   until: { en: 'Until', nl: 'Tot' },
-  untilOptional: { en: 'Until (optional)', nl: 'Tot (niet verplicht)' },
-  untilHint: {
-    en: 'In your time zone. Without it, the block stays until an admin lifts it.',
-    nl: 'In uw tijdzone. Zonder einde blijft de blokkade totdat een beheerder die opheft.',
+  untilTime: { en: 'Ends at', nl: 'Eindigt op' },
+  untilHint: { en: 'In your time zone.', nl: 'In uw tijdzone.' },
+  ends: {
+    hour: { en: '1 hour', nl: '1 uur' },
+    hours: { en: '4 hours', nl: '4 uur' },
+    today: { en: 'today', nl: 'vandaag' },
+    lifted: { en: 'until lifted', nl: 'tot opheffen' },
+    other: { en: 'another time', nl: 'ander moment' },
   },
-  untilLifted: { en: 'it is lifted', nl: 'die wordt opgeheven' },
   by: { en: 'By', nl: 'Door' },
   since: { en: 'Since', nl: 'Sinds' },
   operator: { en: 'operator', nl: 'systeembeheerder' },
-  showEffect: { en: 'Show what it stops', nl: 'Laat zien wat stopt' },
+  stops: { en: 'Stops', nl: 'Stopt' },
+  toShow: {
+    en: 'Say what to block. What it stops appears here first.',
+    nl: 'Geef aan wat u wilt blokkeren. Wat er stopt, ziet u eerst hier.',
+  },
   effect: { en: 'What it stops', nl: 'Wat stopt' },
   effectNow: { en: 'What it stops now', nl: 'Wat nu stopt' },
   nothingStops: {
@@ -85,40 +91,46 @@ export const blocksTexts = {
     en: 'There is more than these numbers say.',
     nl: 'Er is meer dan deze aantallen zeggen.',
   },
-  announcing: {
-    en: 'The block is in force. Consumers are being told: {n} subscriptions so far.',
-    nl: 'De blokkade is van kracht. Afnemers krijgen bericht: {n} abonnementen tot nu toe.',
-  },
-  announced: {
-    en: 'Consumers of {n} subscriptions were told.',
-    nl: 'Afnemers van {n} abonnementen hebben bericht gekregen.',
-  },
-  notYet: { en: 'Nothing is blocked yet.', nl: 'Er is nog niets geblokkeerd.' },
-  subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
+  announcing: (count: string): Text => ({
+    en: `The block is in force. Consumers are being told: ${count} subscriptions so far.`,
+    nl: `De blokkade is van kracht. Afnemers krijgen bericht: ${count} abonnementen tot nu toe.`,
+  }),
+  announced: (count: string): Text => ({
+    en: `Consumers of ${count} subscriptions were told.`,
+    nl: `Afnemers van ${count} abonnementen hebben bericht gekregen.`,
+  }),
+  subscription: { en: 'subscription', nl: 'abonnement' },
+  subscriptions: { en: 'subscriptions', nl: 'abonnementen' },
   subscribers: { en: 'Subscribers', nl: 'Abonnees' },
   origins: { en: 'Origins', nl: 'Herkomsten' },
   grants: { en: 'Live grants', nl: 'Geldige grants' },
   handshakes: { en: 'Handshakes in progress', nl: 'Lopende handshakes' },
   firstNames: { en: 'the first 20', nl: 'de eerste 20' },
-  showSubscriptions: { en: 'Show these subscriptions', nl: 'Toon deze abonnementen' },
+  showSubscriptions: { en: 'Show its subscriptions', nl: 'Toon de abonnementen' },
   block: { en: 'Block now', nl: 'Nu blokkeren' },
   blocked: {
     en: 'Blocked. Senders stop within a second.',
     nl: 'Geblokkeerd. Verzenders stoppen binnen een seconde.',
   },
   lift: { en: 'Lift', nl: 'Opheffen' },
-  liftThis: { en: 'Lift this block', nl: 'Deze blokkade opheffen' },
-  liftTitle: { en: 'Lift the block of {value}?', nl: 'De blokkade van {value} opheffen?' },
+  liftTitle: (value: string): Text => ({
+    en: `Lift the block of ${value}?`,
+    nl: `De blokkade van ${value} opheffen?`,
+  }),
+  liftAllTitle: (count: string): Text => ({ en: `Lift ${count} blocks?`, nl: `${count} blokkades opheffen?` }),
   liftText: {
     en: 'What it stopped continues at once, unless another block stops it. No webhook is asked again, except for grants that expired meanwhile.',
     nl: 'Wat gestopt was, gaat meteen verder, tenzij een andere blokkade het stopt. Webhooks wordt niet opnieuw om toestemming gevraagd, behalve voor grants die intussen zijn verlopen.',
   },
   lifted: { en: 'The block is lifted.', nl: 'De blokkade is opgeheven.' },
+  liftedAll: (count: string): Text => ({
+    en: `${count} blocks are lifted.`,
+    nl: `${count} blokkades zijn opgeheven.`,
+  }),
   operatorOnly: { en: 'Only an operator can lift it.', nl: 'Alleen een systeembeheerder kan die opheffen.' },
   history: { en: 'Audit record', nl: 'Auditlog' },
   gone: {
     en: 'This block is not in force. It was lifted, or its end has passed.',
     nl: 'Deze blokkade is niet van kracht. Die is opgeheven of verlopen.',
   },
-  back: { en: 'All blocks', nl: 'Alle blokkades' },
-} satisfies Record<string, Text | Record<string, Text>>;
+} satisfies Record<string, Text | object>;

@@ -9,7 +9,30 @@ export const originsTexts = {
   create: { en: 'Register an origin', nl: 'Herkomst registreren' },
   created: { en: 'The origin is registered.', nl: 'De herkomst is geregistreerd.' },
   none: { en: 'No origin is registered yet.', nl: 'Er is nog geen herkomst geregistreerd.' },
-  first: { en: 'These are the first {n}.', nl: 'Dit zijn de eerste {n}.' },
+  first: (count: string): Text => ({ en: `These are the first ${count}.`, nl: `Dit zijn de eerste ${count}.` }),
+  byOrigin: { en: 'By origin', nl: 'Per herkomst' },
+  byHost: { en: 'By host', nl: 'Per host' },
+  host: { en: 'Host', nl: 'Host' },
+  searchLabel: { en: 'Search origins', nl: 'Herkomsten zoeken' },
+  searchHosts: { en: 'Search hosts', nl: 'Hosts zoeken' },
+  noHosts: { en: 'Nothing was counted in the last 24 hours.', nl: 'De afgelopen 24 uur is niets geteld.' },
+  noHostsHint: {
+    en: 'This list has the hosts of webhooks that were asked, or got events.',
+    nl: 'Deze lijst toont de hosts van webhooks die zijn gevraagd of gebeurtenissen kregen.',
+  },
+  lastDay: { en: 'Last 24 hours', nl: 'Afgelopen 24 uur' },
+  stopHour: { en: 'Stop for 1 hour', nl: 'Stop voor 1 uur' },
+  actions: { en: 'Actions', nl: 'Acties' },
+  tabs: {
+    overview: { en: 'Overview', nl: 'Overzicht' },
+    rules: { en: 'Rules', nl: 'Regels' },
+    settings: { en: 'Settings', nl: 'Instellingen' },
+  },
+  yes: { en: 'yes', nl: 'ja' },
+  no: { en: 'no', nl: 'nee' },
+  nothing: { en: 'none', nl: 'geen' },
+  fourSeconds: { en: 'four seconds of the rate', nl: 'vier seconden van het tempo' },
+  registered: { en: 'Registered', nl: 'Geregistreerd' },
   name: { en: 'Name', nl: 'Naam' },
   nameHint: {
     en: 'A DNS name, such as eventemitter.example.com. Webhooks get it in WebHook-Request-Origin. It never changes.',
@@ -23,31 +46,32 @@ export const originsTexts = {
   updated: { en: 'Changed', nl: 'Gewijzigd' },
   everyone: { en: 'everyone', nl: 'iedereen' },
   gone: { en: 'There is no such origin, or it was deleted.', nl: 'Deze herkomst bestaat niet of is verwijderd.' },
-  back: { en: 'All origins', nl: 'Alle herkomsten' },
-  subscriptions: { en: 'Its subscriptions', nl: 'De abonnementen' },
+  subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
   history: { en: 'Audit record', nl: 'Auditlog' },
   policy: { en: 'Policy', nl: 'Beleid' },
-  edit: { en: 'Edit the policy', nl: 'Beleid wijzigen' },
+  edit: { en: 'Edit', nl: 'Wijzigen' },
   saved: {
     en: 'The policy is saved. It applies to handshakes from now on.',
     nl: 'Het beleid is opgeslagen. Het geldt vanaf nu voor handshakes.',
   },
   unchanged: { en: 'You changed nothing.', nl: 'U hebt niets gewijzigd.' },
-  perMinute: { en: 'Requests per minute.', nl: 'Verzoeken per minuut.' },
-  seconds: { en: 'seconds', nl: 'seconden' },
+  perMinute: (rate: string): Text => ({ en: `${rate} per minute`, nl: `${rate} per minuut` }),
   makeDefault: { en: 'Make it the default', nl: 'Maak dit de standaard' },
-  makeDefaultTitle: { en: 'Make {name} the default origin?', nl: '{name} de standaardherkomst maken?' },
+  makeDefaultTitle: (name: string): Text => ({
+    en: `Make ${name} the default origin?`,
+    nl: `${name} de standaardherkomst maken?`,
+  }),
   makeDefaultText: {
     en: 'Subscriptions that name no origin use the default one. Those that exist keep theirs.',
     nl: 'Abonnementen zonder herkomst gebruiken de standaardherkomst. Bestaande abonnementen houden de hunne.',
   },
-  presentDefault: {
-    en: 'The default is {name} now. It stops being the default.',
-    nl: 'Nu is {name} de standaard. Die is dat daarna niet meer.',
-  },
+  presentDefault: (name: string): Text => ({
+    en: `The default is ${name} now. It stops being the default.`,
+    nl: `Nu is ${name} de standaard. Die is dat daarna niet meer.`,
+  }),
   madeDefault: { en: 'It is the default origin now.', nl: 'Dit is nu de standaardherkomst.' },
   delete: { en: 'Delete', nl: 'Verwijderen' },
-  deleteTitle: { en: 'Delete {name}?', nl: '{name} verwijderen?' },
+  deleteTitle: (name: string): Text => ({ en: `Delete ${name}?`, nl: `${name} verwijderen?` }),
   deleteText: {
     en: 'Consumers can no longer subscribe to it. Its grants go with it, and the name becomes free for other tenants. You cannot undo this.',
     nl: 'Afnemers kunnen zich er niet meer op abonneren. De grants verdwijnen ook en de naam komt vrij voor andere organisaties. U kunt dit niet ongedaan maken.',
@@ -58,11 +82,6 @@ export const originsTexts = {
   },
   inUse: { en: 'Show the subscriptions that use it', nl: 'Toon de abonnementen die de herkomst gebruiken' },
   deleted: { en: 'The origin is deleted.', nl: 'De herkomst is verwijderd.' },
-  stopping: { en: 'Stop and start', nl: 'Stoppen en starten' },
-  running: {
-    en: 'No block stops this origin. You see what a block stops before you block.',
-    nl: 'Geen blokkade stopt deze herkomst. U ziet wat er stopt voordat u blokkeert.',
-  },
   stop: { en: 'Stop this origin', nl: 'Deze herkomst stoppen' },
   stopped: {
     en: 'This origin is stopped. Lift the block to start it again.',
@@ -110,7 +129,7 @@ export const originsTexts = {
     undecided: { en: 'undecided', nl: 'onbeslist' },
   },
   why: { en: 'Why', nl: 'Waarom' },
-} satisfies Record<string, Text | Record<string, Text>>;
+} satisfies Record<string, Text | object>;
 
 /** The members of a policy, as labels with hints, and as sentences. */
 export const policyTexts = {
@@ -193,78 +212,12 @@ export const policyTexts = {
   },
 } satisfies Record<string, { label: Text; hint: Text }>;
 
-/** `{value}` is the value of the member. */
-export const policySentences = {
-  isDefault: {
-    en: 'Subscriptions that name no origin use this one.',
-    nl: 'Abonnementen zonder herkomst gebruiken deze.',
-  },
-  notDefault: {
-    en: 'Subscriptions use it only if they name it.',
-    nl: 'Abonnementen gebruiken deze alleen als ze die noemen.',
-  },
-  asks: {
-    en: 'Handshakes ask for {value} requests per minute, unless the subscription asks for another rate.',
-    nl: 'Handshakes vragen om {value} verzoeken per minuut, tenzij het abonnement om een ander tempo vraagt.',
-  },
-  asksNothing: {
-    en: 'Handshakes ask for no rate, unless the subscription does.',
-    nl: 'Handshakes vragen niet om een tempo, tenzij het abonnement dat doet.',
-  },
-  defaultRate: {
-    en: 'If no rate is requested and the webhook names none, it is {value} per minute.',
-    nl: 'Als er geen tempo is gevraagd en de webhook er geen noemt, is het {value} per minuut.',
-  },
-  unlimited: {
-    en: 'If no rate is requested and the webhook names none, there is no limit.',
-    nl: 'Als er geen tempo is gevraagd en de webhook er geen noemt, is er geen limiet.',
-  },
-  burst: {
-    en: 'After a pause, {value} requests may be sent at once, or as many as the rate of the webhook if that is less.',
-    nl: 'Na een pauze mogen {value} verzoeken tegelijk, of zoveel als het tempo van de webhook als dat minder is.',
-  },
-  noBurst: {
-    en: 'After a pause, four seconds of the rate may be sent at once: 4 requests at 60 per minute.',
-    nl: 'Na een pauze mag vier seconden van het tempo tegelijk: 4 verzoeken bij 60 per minuut.',
-  },
-  strict: {
-    en: 'Responses are read strictly, as the specification demands.',
-    nl: 'Antwoorden worden strikt gelezen, zoals de specificatie eist.',
-  },
-  lenient: {
-    en: 'Responses are read leniently: some common mistakes are accepted as consent, with a warning.',
-    nl: 'Antwoorden worden soepel gelezen: enkele veelgemaakte fouten gelden als toestemming, met een waarschuwing.',
-  },
-  offer: {
-    en: 'Handshakes offer a callback URL.',
-    nl: 'Handshakes bieden een callback-URL aan.',
-  },
-  never: {
-    en: 'Handshakes never offer a callback URL.',
-    nl: 'Handshakes bieden nooit een callback-URL aan.',
-  },
-  unsupported: {
-    en: 'Webhooks that do not know the handshake get {value} requests per minute.',
-    nl: 'Webhooks die de handshake niet kennen, krijgen {value} verzoeken per minuut.',
-  },
-  unsupportedNone: {
-    en: 'Webhooks that do not know the handshake get nothing.',
-    nl: 'Webhooks die de handshake niet kennen, krijgen niets.',
-  },
-  lifetime: {
-    en: 'A grant lasts {value}.',
-    nl: 'Een grant is {value} geldig.',
-  },
-  profile: {
-    en: 'Its events must follow the profile {value}.',
-    nl: 'De gebeurtenissen moeten voldoen aan het profiel {value}.',
-  },
-  goneOnce: {
-    en: 'One 410 response to a delivery retires a webhook.',
-    nl: 'Na één 410-antwoord op een bezorging is een webhook buiten gebruik.',
-  },
-  goneAfter: {
-    en: '{value} 410 responses in a row, to deliveries, retire a webhook.',
-    nl: 'Na {value} 410-antwoorden op rij, op bezorgingen, is een webhook buiten gebruik.',
-  },
+/** Of the last 24 hours, by what the registry sorts by. */
+export const numberTexts = {
+  deliveries: { en: 'Deliveries', nl: 'Bezorgingen' },
+  failures: { en: 'Failures', nl: 'Mislukt' },
+  throttled: { en: '429', nl: '429' },
+  gone: { en: '410', nl: '410' },
+  refusals: { en: 'Refusals', nl: 'Weigeringen' },
+  used: { en: 'Used', nl: 'Benut' },
 } satisfies Record<string, Text>;

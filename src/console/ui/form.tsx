@@ -190,6 +190,34 @@ export function SelectField<Value extends string>({
   );
 }
 
+/** One of a few values, all of which are shown. */
+export function ChoiceField<Value extends string>({
+  label,
+  value,
+  options,
+  textOf,
+  onChange,
+}: {
+  label: string;
+  value: Value;
+  options: readonly Value[];
+  textOf: (option: Value) => string;
+  onChange: (value: Value) => void;
+}) {
+  const name = useId();
+  return (
+    <fieldset class="choices">
+      <legend>{label}</legend>
+      {options.map((option) => (
+        <label key={option} class="chip">
+          <input type="radio" class="unseen" name={name} checked={option === value} onChange={() => onChange(option)} />
+          {textOf(option)}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 /** The `Audit-Reference` of a change. */
 export function ReferenceField(props: {
   problem?: Problem | undefined;

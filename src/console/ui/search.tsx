@@ -138,42 +138,44 @@ export function SearchBar({
           {title} {count !== undefined && <b>{count}</b>}
         </button>
       ))}
-      <Menu
-        look="quiet"
-        button={
-          <>
-            <Icon of={SlidersHorizontal} />
-            {t(commonTexts.more)}
-          </>
-        }
-      >
-        <div class="fields">
-          {keys.map(({ name, title, values, type = 'search' }) =>
-            values === undefined ? (
-              <TextField
-                key={name}
-                label={title}
-                {...({ type } as object)}
-                autocomplete="off"
-                spellcheck={false}
-                value={query[name] ?? ''}
-                onInput={() => undefined}
-                onChange={({ currentTarget }) => set(name, currentTarget.value)}
-              />
-            ) : (
-              <label key={name}>
-                {title}
-                <select value={query[name] ?? ''} onChange={({ currentTarget }) => set(name, currentTarget.value)}>
-                  <option value="">{t(commonTexts.all)}</option>
-                  {values.map((value) => (
-                    <option key={value}>{value}</option>
-                  ))}
-                </select>
-              </label>
-            ),
-          )}
-        </div>
-      </Menu>
+      {keys.length > 0 && (
+        <Menu
+          look="quiet"
+          button={
+            <>
+              <Icon of={SlidersHorizontal} />
+              {t(commonTexts.more)}
+            </>
+          }
+        >
+          <div class="fields">
+            {keys.map(({ name, title, values, type = 'search' }) =>
+              values === undefined ? (
+                <TextField
+                  key={name}
+                  label={title}
+                  {...({ type } as object)}
+                  autocomplete="off"
+                  spellcheck={false}
+                  value={query[name] ?? ''}
+                  onInput={() => undefined}
+                  onChange={({ currentTarget }) => set(name, currentTarget.value)}
+                />
+              ) : (
+                <label key={name}>
+                  {title}
+                  <select value={query[name] ?? ''} onChange={({ currentTarget }) => set(name, currentTarget.value)}>
+                    <option value="">{t(commonTexts.all)}</option>
+                    {values.map((value) => (
+                      <option key={value}>{value}</option>
+                    ))}
+                  </select>
+                </label>
+              ),
+            )}
+          </div>
+        </Menu>
+      )}
     </form>
   );
 }
@@ -194,10 +196,7 @@ function Typing({
   return (
     <Combobox
       label={label}
-      placeholder={`${label}, ${t(commonTexts.examples)} ${keys
-        .slice(0, 3)
-        .map(({ name }) => `${name}:`)
-        .join(' ')}`}
+      placeholder={keys.length === 0 ? label : `${label}, ${t(commonTexts.examples)} ${examplesOf(keys)}`}
       text={text}
       options={completions(word, keys).map((option) => ({ key: option, content: option }))}
       onInput={onInput}
@@ -207,6 +206,12 @@ function Typing({
     />
   );
 }
+
+const examplesOf = (keys: readonly SearchKey[]) =>
+  keys
+    .slice(0, 3)
+    .map(({ name }) => `${name}:`)
+    .join(' ');
 
 function completions(word: string, keys: readonly SearchKey[]): string[] {
   const [, name, begun = ''] = /^([^:]+):(.*)$/.exec(word) ?? [];

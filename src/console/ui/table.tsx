@@ -37,6 +37,7 @@ export function Table<Row>({
   columns,
   rows,
   keyOf,
+  nameOf = keyOf,
   sort,
   onSort,
   onEnd,
@@ -46,6 +47,8 @@ export function Table<Row>({
   columns: ReadonlyArray<TableColumn<Row>>;
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** What the box that chooses a row is called. */
+  nameOf?: (row: Row) => string;
   /** The present order, and how another one is chosen. */
   sort?: string | undefined;
   onSort?: (sort: string) => void;
@@ -113,7 +116,7 @@ export function Table<Row>({
                 <td class="choice">
                   <input
                     type="checkbox"
-                    aria-label={t(commonTexts.choose(key))}
+                    aria-label={t(commonTexts.choose(nameOf(row)))}
                     checked={selection.has(key)}
                     onChange={() => selection.toggle([key], !selection.has(key))}
                   />

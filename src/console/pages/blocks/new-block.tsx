@@ -1,172 +1,189 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { announce, fromLocalTime, t } from '../../app/text.js';
-import { api, type Schemas } from '../../app/api.js';
-import { useAction, useKey } from '../../app/live.js';
+import { TriangleAlert } from 'lucide';
+import { useRef, useState } from 'preact/hooks';
+import { api, AssentError, type Schemas } from '../../app/api.js';
 import { dropDraft, useDraft } from '../../app/draft.js';
+import { useAction, useKey, useResource, useSettled } from '../../app/live.js';
 import { go, href, route } from '../../app/route.js';
 import { isOperator, user } from '../../app/session.js';
+import { announce, capital, fromLocalTime, t } from '../../app/text.js';
 import { blocksTexts as texts } from '../../texts/blocks.js';
 import { commonTexts } from '../../texts/common.js';
-import { ProblemView, TextField, SelectField, ReferenceField, referenceHeader } from '../../ui/form.js';
-import { BlockEffectCard, type ApiBlockKind } from './block-effect.js';
-import { blockKinds } from './blocks.js';
+import {
+  ChoiceField,
+  Form,
+  FormButtons,
+  missing,
+  ProblemView,
+  ReferenceField,
+  referenceHeader,
+  TextField,
+} from '../../ui/form.js';
+import { Icon } from '../../ui/icon.js';
+import { BlockEffect } from './block-effect.js';
+import { type BlockKind, blockKinds } from './blocks.js';
 
-type Preview = Schemas['BlockPreview'];
+type End = keyof typeof texts.ends;
 
-const shownAt = ['/kind', '/value', '/reason', '/expiresat', '/tenant'];
+const ends = Object.keys(texts.ends) as End[];
+const hourMs = 3_600_000;
 
 interface BlockDraft {
-  kind: ApiBlockKind;
+  kind: BlockKind;
   value: string;
   tenant: string;
   reason: string;
-  until: string;
+  end: End;
+  /** Of the end `other`, in the time zone of the browser. */
+  at: string;
 }
 
-/** First the effect, then the block. Links name what to block: `#/new-block?kind=host&value=hooks.example.com`. */
+function timeOf({ end, at }: BlockDraft): string | undefined {
+  const now = new Date();
+  const hours = { hour: 1, hours: 4, today: undefined, lifted: undefined, other: undefined }[end];
+  if (hours !== undefined) return new Date(now.getTime() + hours * hourMs).toISOString();
+  if (end === 'today') return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).toISOString();
+  return end === 'other' ? fromLocalTime(at) : undefined;
+}
+
+/**
+ * First the effect, then the block. Links say what to block, and until when:
+ * `#/new-block?kind=host&value=hooks.example.com&until=hour`.
+ */
 export function NewBlockPage() {
   const { query } = route.value;
-  const [name] = useState(() => `block ${query['kind'] ?? ''} ${query['value'] ?? ''}`);
+  const [name] = useState(() => `block ${query['kind'] ?? ''} ${query['value'] ?? ''} ${query['until'] ?? ''}`);
   const [draft, setDraft] = useDraft<BlockDraft>(name, {
     kind: blockKinds.find((each) => each === query['kind']) ?? 'host',
     value: query['value'] ?? '',
     tenant: query['tenant'] ?? user.value?.tenant ?? '',
     reason: '',
-    until: '',
+    end: ends.find((each) => each === query['until']) ?? 'lifted',
+    at: '',
   });
-  const { kind, value, tenant, reason, until } = draft;
-  const set = (member: keyof typeof draft) => (text: string) => setDraft((before) => ({ ...before, [member]: text }));
+  const { kind, value, tenant, reason, end, at } = draft;
+  const set = (member: keyof BlockDraft) => (text: string) => setDraft((before) => ({ ...before, [member]: text }));
   const [reference, setReference] = useState('');
-  const [shown, setShown] = useState<{ of: string; preview: Preview } | undefined>(undefined);
-  const look = useAction();
   const create = useAction();
   const keyOf = useKey();
-  const heading = useRef<HTMLHeadingElement>(null);
+  const sent = useRef<{ of: string; expiresat: string | undefined }>(undefined);
 
-  const of = JSON.stringify([kind, value, tenant]);
   const namesTenant = isOperator.value && kind !== 'tenant' && tenant !== user.value?.tenant;
-  const expiresat = fromLocalTime(until);
-  const body = {
-    ...{ kind, value, reason },
-    ...(expiresat !== undefined && { expiresat }),
-    ...(namesTenant && { tenant }),
-  };
-  const preview = shown?.of === of ? shown.preview : undefined;
-  const problem = create.problem ?? look.problem;
-
-  const showEffect = (isAsked: boolean) =>
-    look.run(async () => {
-      create.clear();
-      // A block needs a reason; its effect does not.
-      const request = { ...body, reason: reason === '' ? '-' : reason };
-      const { data } = await api.POST('/blocks', { params: { query: { dryrun: true } }, body: request });
-      setShown({ of, preview: data as Preview });
-      if (isAsked) setTimeout(() => heading.current?.focus());
-    });
-  useEffect(() => {
-    if (value !== '') void showEffect(false);
-  }, []);
+  const target = { kind, value: value.trim(), ...(namesTenant && { tenant }) };
+  const settled = useSettled(target);
+  const look = useResource(`effect of ${JSON.stringify(settled)}`, async (signal) => {
+    if (settled.value === '') return undefined;
+    // A block needs a reason; its effect does not.
+    const request = { params: { query: { dryrun: true } }, body: { ...settled, reason: '-' }, signal };
+    return (await api.POST('/blocks', request)).data as Schemas['BlockPreview'];
+  });
+  const isSettled = JSON.stringify(settled) === JSON.stringify(target);
+  const preview = isSettled ? look.data : undefined;
+  const problem = create.problem ?? (isSettled ? look.problem : undefined);
 
   const block = async () => {
+    if (isSettled && look.problem !== undefined) throw new AssentError(look.problem);
+    // Nobody blocks what was not counted: it is there in a moment.
+    if (preview === undefined) return;
+    // The same end if it is sent again, so that it makes no second block.
+    const of = JSON.stringify(draft);
+    if (sent.current?.of !== of) sent.current = { of, expiresat: timeOf(draft) };
+    const { expiresat } = sent.current;
+    const body = { ...target, reason, ...(expiresat !== undefined && { expiresat }) };
     const header = { 'Idempotency-Key': keyOf(body), ...referenceHeader(reference) };
     const { id } = (await api.POST('/blocks', { params: { header }, body })).data as Schemas['Block'];
     dropDraft(name);
     announce(t(texts.blocked));
     go(href('blocks', id));
   };
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (preview === undefined) return void showEffect(true);
-    look.clear();
-    return void create.run(block);
+  const cancel = () => {
+    dropDraft(name);
+    go(href('blocks'));
   };
+  const check = () =>
+    missing({
+      '/value': [t(texts.kinds[kind]), value],
+      '/reason': [t(commonTexts.reason), reason],
+      ...(end === 'other' && { '/expiresat': [t(texts.until), at] as const }),
+    });
 
   return (
     <>
       <h1>{t(texts.create)}</h1>
-      <p>{t(texts.lead)}</p>
-      <form onSubmit={submit}>
-        <SelectField
-          label={t(texts.kind)}
-          problem={problem}
-          pointer="/kind"
-          value={kind}
-          options={blockKinds}
-          textOf={(each) => t(texts.kinds[each])}
-          onChange={set('kind')}
-        />
-        <TextField
-          label={t(texts.value)}
-          hint={t(texts.hints[kind])}
-          problem={problem}
-          pointer="/value"
-          required
-          spellcheck={false}
-          autocapitalize="off"
-          value={value}
-          onInput={set('value')}
-        />
-        {isOperator.value && kind !== 'tenant' && (
-          <TextField
-            label={t(texts.tenant)}
-            hint={t(texts.tenantHint)}
-            problem={problem}
-            pointer="/tenant"
-            required
-            value={tenant}
-            onInput={set('tenant')}
-          />
-        )}
-        <div aria-busy={look.isBusy}>
-          {preview === undefined ? (
-            <button type="submit" disabled={look.isBusy}>
-              {t(look.isBusy ? commonTexts.busy : texts.showEffect)}
-            </button>
-          ) : (
-            <div class="note">
-              <h2 tabIndex={-1} ref={heading}>
-                {t(texts.effect)}
-              </h2>
-              <p>{t(texts.notYet)}</p>
-              <BlockEffectCard block={preview} effect={preview.effect} />
-            </div>
-          )}
-        </div>
-        {preview !== undefined && (
-          <>
+      <Form action={create} check={check} isKept onSubmit={block}>
+        <div class="split">
+          <div>
+            <ChoiceField
+              label={t(texts.kind)}
+              value={kind}
+              options={blockKinds}
+              textOf={(each) => t(texts.kinds[each])}
+              onChange={set('kind')}
+            />
+            <TextField
+              label={t(texts.kinds[kind])}
+              hint={t(texts.hints[kind])}
+              problem={problem}
+              pointer="/value"
+              spellcheck={false}
+              autocapitalize="off"
+              value={value}
+              onInput={set('value')}
+            />
+            {isOperator.value && kind !== 'tenant' && (
+              <TextField
+                label={t(texts.tenant)}
+                hint={t(texts.tenantHint)}
+                problem={problem}
+                pointer="/tenant"
+                value={tenant}
+                onInput={set('tenant')}
+              />
+            )}
+            <ChoiceField
+              label={t(texts.until)}
+              value={end}
+              options={ends}
+              textOf={(each) => capital(t(texts.ends[each]))}
+              onChange={set('end')}
+            />
+            {end === 'other' && (
+              <TextField
+                label={t(texts.untilTime)}
+                hint={t(texts.untilHint)}
+                problem={problem}
+                pointer="/expiresat"
+                type="datetime-local"
+                value={at}
+                onInput={set('at')}
+              />
+            )}
             <TextField
               label={t(commonTexts.reason)}
               hint={t(texts.reasonHint)}
               problem={problem}
               pointer="/reason"
-              required
+              maxLength={500}
               value={reason}
               onInput={set('reason')}
             />
-            <TextField
-              label={t(texts.untilOptional)}
-              hint={t(texts.untilHint)}
-              problem={problem}
-              pointer="/expiresat"
-              type="datetime-local"
-              value={until}
-              onInput={set('until')}
-            />
-            <ReferenceField value={reference} onInput={setReference} />
-          </>
-        )}
-        <ProblemView problem={problem} shownAt={shownAt} />
-        <div class="actions">
-          {preview !== undefined && (
-            <button type="submit" class="danger" disabled={create.isBusy}>
-              {t(create.isBusy ? commonTexts.busy : texts.block)}
-            </button>
-          )}
-          <a class="button" href={href('blocks')} onClick={() => dropDraft(name)}>
-            {t(commonTexts.cancel)}
-          </a>
+            <ReferenceField problem={problem} value={reference} onInput={setReference} />
+          </div>
+          <section class="note open" aria-labelledby="effect" aria-live="polite" aria-busy={look.isLoading}>
+            <Icon of={TriangleAlert} size={20} />
+            <div>
+              <h2 id="effect">{t(texts.effect)}</h2>
+              {preview === undefined ? (
+                <p>{t(value.trim() === '' ? texts.toShow : commonTexts.busy)}</p>
+              ) : (
+                <BlockEffect block={preview} effect={preview.effect} />
+              )}
+              <p class="soft">{t(texts.lead)}</p>
+            </div>
+          </section>
         </div>
-      </form>
+        <ProblemView problem={problem} shownAt={['/kind', '/value', '/reason', '/expiresat', '/tenant']} />
+        <FormButtons action={create} submit={t(texts.block)} cancel={cancel} isDangerous />
+      </Form>
     </>
   );
 }

@@ -1,8 +1,11 @@
 import { type Problem, type Schemas, api } from '../../app/api.js';
-import { formatNumber, language, t, type Text } from '../../app/text.js';
-import { policySentences as say, policyTexts } from '../../texts/origins.js';
+import { isAdmin } from '../../app/session.js';
+import { formatNumber, language, t } from '../../app/text.js';
 import type { Version } from '../../app/version.js';
+import { grantsTexts } from '../../texts/grants.js';
+import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
 import { Field } from '../../ui/form.js';
+import { Time } from '../../ui/value.js';
 
 type Origin = Schemas['Origin'];
 
@@ -19,43 +22,53 @@ export function formatDuration(seconds: number): string {
   return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
 }
 
-/** A policy in words. */
-export function OriginPolicyForm({ origin }: { origin: Origin }) {
-  const {
-    description,
-    isdefault,
-    requestedrate,
-    defaultrate,
-    burst,
-    judgement,
-    callback,
-    unsupportedrate,
-    grantseconds,
-    goneafter,
-  } = origin;
-  const fill = (text: Text, value: string) => t(text).replace('{value}', value);
-  const rate = (value: string | number) => (typeof value === 'number' ? formatNumber(value) : value);
-  const sentences = [
-    t(isdefault ? say.isDefault : say.notDefault),
-    requestedrate === undefined ? t(say.asksNothing) : fill(say.asks, rate(requestedrate)),
-    defaultrate === '*' ? t(say.unlimited) : fill(say.defaultRate, rate(defaultrate)),
-    burst === undefined ? t(say.noBurst) : fill(say.burst, rate(burst)),
-    t(say[judgement]),
-    t(say[callback]),
-    unsupportedrate === undefined ? t(say.unsupportedNone) : fill(say.unsupported, rate(unsupportedrate)),
-    fill(say.lifetime, formatDuration(grantseconds)),
-    fill(say.profile, origin.profile),
-    goneafter === 1 ? t(say.goneOnce) : fill(say.goneAfter, formatNumber(goneafter)),
-  ];
+/** A policy, as a list. */
+export function PolicyFacts({ origin }: { origin: Origin }) {
+  const rate = (value: Schemas['Rate']) =>
+    value === '*' ? t(grantsTexts.noLimit) : t(texts.perMinute(formatNumber(value)));
+  const none = t(texts.nothing);
+  const { requestedrate, burst, unsupportedrate, subscriptionrules } = origin;
+  const values: Record<PolicyMember, string> = {
+    description: origin.description ?? none,
+    isdefault: t(origin.isdefault ? texts.yes : texts.no),
+    requestedrate: requestedrate === undefined ? none : rate(requestedrate),
+    defaultrate: rate(origin.defaultrate),
+    burst: burst === undefined ? t(texts.fourSeconds) : formatNumber(burst),
+    judgement: origin.judgement,
+    callback: origin.callback,
+    unsupportedrate: unsupportedrate === undefined ? none : rate(unsupportedrate),
+    grantseconds: formatDuration(origin.grantseconds),
+    profile: origin.profile,
+    goneafter: formatNumber(origin.goneafter),
+  };
   return (
-    <>
-      {description !== undefined && <p>{description}</p>}
-      <ul>
-        {sentences.map((sentence) => (
-          <li key={sentence}>{sentence}</li>
+    <section class="card facts-card" aria-labelledby="facts">
+      <h2 id="facts">{t(texts.policy)}</h2>
+      <dl class="facts">
+        {members.map((member) => (
+          <>
+            <dt key={member}>{t(policyTexts[member].label)}</dt>
+            <dd>
+              <bdi>{values[member]}</bdi>
+            </dd>
+          </>
         ))}
-      </ul>
-    </>
+        {isAdmin.value && (
+          <>
+            <dt>{t(texts.rules)}</dt>
+            <dd>{subscriptionrules === undefined ? t(texts.everyone) : formatNumber(subscriptionrules.length)}</dd>
+          </>
+        )}
+        <dt>{t(texts.registered)}</dt>
+        <dd>
+          <Time at={origin.createdat} look="exact" />
+        </dd>
+        <dt>{t(texts.updated)}</dt>
+        <dd>
+          <Time at={origin.updatedat} look="exact" />
+        </dd>
+      </dl>
+    </section>
   );
 }
 
@@ -103,7 +116,7 @@ export function PolicyFields({
 }) {
   const set = (member: PolicyMember, value: string) => onChange({ ...typed, [member]: value });
   return (
-    <>
+    <div class="pairs">
       {of.map((member) => {
         const { label, hint } = policyTexts[member];
         return (
@@ -146,7 +159,7 @@ export function PolicyFields({
           </Field>
         );
       })}
-    </>
+    </div>
   );
 }
 

@@ -1,26 +1,42 @@
+import { Check, CircleX, Clock, Ellipsis, Pencil, ScrollText, Trash2, Webhook } from 'lucide';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { announce, t } from '../../app/text.js';
 import { api, type Schemas } from '../../app/api.js';
-import { isBlock, readAll, useAction, useResource } from '../../app/live.js';
-import { go, href } from '../../app/route.js';
-import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
+import { readAll, useAction, useResource } from '../../app/live.js';
+import { go, href, route, useName } from '../../app/route.js';
+import { isAdmin } from '../../app/session.js';
+import { announce, t } from '../../app/text.js';
 import { differences, useVersion, type Version } from '../../app/version.js';
+import { commonTexts } from '../../texts/common.js';
+import { numberTexts, originsTexts as texts, policyTexts } from '../../texts/origins.js';
 import { Confirm, ConfirmChange } from '../../ui/dialog.js';
 import { Differences, Form, FormButtons, Loaded, ProblemView, ReferenceField, referenceHeader } from '../../ui/form.js';
+import { Icon } from '../../ui/icon.js';
+import { Menu, MenuButton } from '../../ui/menu.js';
+import { totalText } from '../../ui/search.js';
+import { Tabs } from '../../ui/tabs.js';
+import { Time, Who } from '../../ui/value.js';
+import { LiftButton, useBlocks } from '../blocks/lift-block.js';
 import {
-  readOrigin,
+  BlockedBadge,
+  blockOn,
+  DefaultBadge,
+  NumberOf,
+  numberNames,
+  stopAddress,
+  useSubscriptionCounts,
+  useTotals,
+} from './origin-numbers.js';
+import {
   changesOf,
-  type PolicyMember,
   members,
-  OriginPolicyForm,
+  PolicyFacts,
   PolicyFields,
+  type PolicyMember,
   policyPointers,
+  readOrigin,
   typedOf,
 } from './origin-policy.js';
-import { Time, Who } from '../../ui/value.js';
-import { LiftBlock } from '../blocks/block-effect.js';
-import { commonTexts } from '../../texts/common.js';
-import { isAdmin } from '../../app/session.js';
 import { OriginRules } from './origin-rules.js';
 
 type Origin = Schemas['Origin'];
@@ -42,18 +58,6 @@ async function setDefault(name: string, isdefault: boolean, reference: string): 
 }
 
 /** Two changes, because a tenant has at most one default origin. If the second fails, trying again does only that. */
-function MakeDefault({ name, onDone }: { name: string; onDone: () => void }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        {t(texts.makeDefault)}
-      </button>
-      {isOpen && <MakeDefaultDialog name={name} onDone={onDone} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
 function MakeDefaultDialog({ name, onDone, onClose }: { name: string; onDone: () => void; onClose: () => void }) {
   const [reference, setReference] = useState('');
   const action = useAction();
@@ -67,21 +71,20 @@ function MakeDefaultDialog({ name, onDone, onClose }: { name: string; onDone: ()
   };
   return (
     <Confirm
-      title={t(texts.makeDefaultTitle).replace('{name}', name)}
+      title={t(texts.makeDefaultTitle(name))}
       confirm={t(texts.makeDefault)}
       action={action}
       onConfirm={make}
       onClose={onClose}
     >
       <p>{t(texts.makeDefaultText)}</p>
-      {present.data !== undefined && <p>{t(texts.presentDefault).replace('{name}', present.data)}</p>}
+      {present.data !== undefined && <p>{t(texts.presentDefault(present.data))}</p>}
       <ReferenceField value={reference} onInput={setReference} />
     </Confirm>
   );
 }
 
-function DeleteOrigin({ found }: { found: Version<Origin> }) {
-  const [isOpen, setOpen] = useState(false);
+function DeleteDialog({ found, onClose }: { found: Version<Origin>; onClose: () => void }) {
   const [reference, setReference] = useState('');
   const action = useAction();
   const { name } = found.value;
@@ -92,75 +95,82 @@ function DeleteOrigin({ found }: { found: Version<Origin> }) {
     go(href('origins'));
   };
   return (
-    <>
-      <button type="button" class="danger" onClick={() => setOpen(true)}>
-        {t(texts.delete)}
-      </button>
-      {isOpen && (
-        <ConfirmChange
-          of={found}
-          read={() => readOrigin(name)}
-          title={t(texts.deleteTitle).replace('{name}', name)}
-          confirm={t(texts.delete)}
-          action={action}
-          onConfirm={remove}
-          onClose={() => {
-            action.clear();
-            setOpen(false);
-          }}
-          isDangerous
-        >
-          <p>{t(texts.deleteText)}</p>
-          <p>{t(texts.deleteUse)}</p>
-          <ReferenceField value={reference} onInput={setReference} />
-          {action.problem?.code === 'origin_in_use' && (
-            <p>
-              <a href={href('subscriptions', undefined, { origin: name })}>{t(texts.inUse)}</a>
-            </p>
-          )}
-        </ConfirmChange>
+    <ConfirmChange
+      of={found}
+      read={() => readOrigin(name)}
+      title={t(texts.deleteTitle(name))}
+      confirm={t(texts.delete)}
+      action={action}
+      onConfirm={remove}
+      onClose={onClose}
+      isDangerous
+    >
+      <p>{t(texts.deleteText)}</p>
+      <p>{t(texts.deleteUse)}</p>
+      <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
+      {action.problem?.code === 'origin_in_use' && (
+        <p>
+          <a href={href('subscriptions', undefined, { origin: name })}>{t(texts.inUse)}</a>
+        </p>
       )}
+    </ConfirmChange>
+  );
+}
+
+/** What an admin can do with it, apart from what is beside the menu. */
+function ActionMenu({ found, isStopped, reload }: { found: Version<Origin>; isStopped: boolean; reload: () => void }) {
+  const [opened, setOpened] = useState<'default' | 'delete'>();
+  const { name, isdefault } = found.value;
+  const close = () => setOpened(undefined);
+  return (
+    <>
+      <Menu look="quiet" label={t(texts.actions)} button={<Icon of={Ellipsis} size={18} />}>
+        {!isdefault && (
+          <MenuButton icon={Check} onClick={() => setOpened('default')}>
+            {t(texts.makeDefault)}
+          </MenuButton>
+        )}
+        <a class="button quiet" href={href('audit', undefined, { target: `origin:${name}` })}>
+          <Icon of={ScrollText} />
+          {t(texts.history)}
+        </a>
+        <hr />
+        {!isStopped && (
+          <>
+            <a class="button quiet danger" href={stopAddress('origin', name)}>
+              <Icon of={Clock} />
+              {t(texts.stopHour)}
+            </a>
+            <a class="button quiet danger" href={stopAddress('origin', name, undefined)}>
+              <Icon of={CircleX} />
+              {t(texts.stop)}
+            </a>
+          </>
+        )}
+        <MenuButton icon={Trash2} look="danger" onClick={() => setOpened('delete')}>
+          {t(texts.delete)}
+        </MenuButton>
+      </Menu>
+      {opened === 'default' && <MakeDefaultDialog name={name} onDone={reload} onClose={close} />}
+      {opened === 'delete' && <DeleteDialog found={found} onClose={close} />}
     </>
   );
 }
 
-/** Stop and start: the blocks of the kind `origin`. Those that stop its tenant or a webhook are on the page Blocks. */
-function OriginBlocks({ name }: { name: string }) {
-  const blocks = useResource(
-    `blocks of ${name}`,
-    async (signal) =>
-      (await api.GET('/blocks', { params: { query: { kind: 'origin', value: name, limit: 200 } }, signal })).data,
-    isBlock,
-  );
+/** The block that stops it. One that stops only some of its webhooks is on the page Blocks. */
+function StoppedNote({ block }: { block: Schemas['Block'] }) {
   return (
-    <section aria-labelledby="stopping">
-      <h2 id="stopping">{t(texts.stopping)}</h2>
-      <Loaded of={blocks}>
-        {(rows) => (
-          <>
-            {rows.length === 0 && (
-              <>
-                <p>{t(texts.running)}</p>
-                <a class="button" href={href('new-block', undefined, { kind: 'origin', value: name })}>
-                  {t(texts.stop)}
-                </a>
-              </>
-            )}
-            {rows.length > 0 && <p class="note">{t(texts.stopped)}</p>}
-            {rows.map((block) => (
-              <div key={block.id} class="actions">
-                <span>
-                  <a href={href('blocks', block.id)}>
-                    <bdi>{block.reason}</bdi>
-                  </a>{' '}
-                  <Who client={block.createdby} person={block.createdbyperson} />, <Time at={block.createdat} />
-                </span>
-                <LiftBlock block={block} onLifted={blocks.reload} />
-              </div>
-            ))}
-          </>
-        )}
-      </Loaded>
+    <section class="note bad" aria-label={t(commonTexts.statuses.blocked)}>
+      <Icon of={CircleX} size={20} />
+      <div>
+        <h2>{t(texts.stopped)}</h2>
+        <p>
+          <a href={href('blocks', block.id)}>
+            <bdi>{block.reason}</bdi>
+          </a>{' '}
+          <Who client={block.createdby} person={block.createdbyperson} />, <Time at={block.createdat} />
+        </p>
+      </div>
     </section>
   );
 }
@@ -230,70 +240,110 @@ function EditPolicy({
   );
 }
 
+type Part = 'overview' | 'rules' | 'settings';
+
 export function OneOrigin({ name }: { name: string }) {
-  const [isEdited, setEdited] = useState(false);
   const read = useResource(
     `origin ${name}`,
     (signal) => readOrigin(name, signal),
     ({ kind, origin }) => kind.startsWith('origin.') && origin === name,
   );
-  const back = (
-    <p>
-      <a href={href('origins')}>{t(texts.back)}</a>
-    </p>
-  );
-  if (read.problem?.code === 'origin_not_found') {
-    return (
-      <>
+  const blocks = useBlocks();
+  const block = blockOn(blocks.data?.rows, 'origin', name);
+  const isGone = read.problem?.code === 'origin_not_found';
+  const found = isGone ? undefined : read.data;
+  const tab = route.value.query['tab'];
+  useName(name);
+  const parts: Record<Part, (of: Version<Origin>) => ComponentChildren> = {
+    overview: ({ value }) => <Overview origin={value} />,
+    rules: (of) => <OriginRules found={of} onChanged={read.put} />,
+    settings: (of) => <EditPolicy found={of} onChanged={read.put} onClose={() => go(href('origins', name))} />,
+  };
+  return (
+    <>
+      <nav class="path" aria-label={t(commonTexts.path)}>
+        <a href={href('origins')}>{t(texts.title)}</a>
+      </nav>
+      <div class="title">
         <h1>
           <bdi>{name}</bdi>
         </h1>
-        <p class="note">{t(texts.gone)}</p>
-        {back}
-      </>
-    );
-  }
-  return (
-    <>
-      <h1>
-        <bdi>{name}</bdi>
-      </h1>
-      <Loaded of={read}>
-        {(found) => (
-          <>
-            <p class="actions">
-              <a class="button" href={href('subscriptions', undefined, { origin: name })}>
-                {t(texts.subscriptions)}
-              </a>
-              {isAdmin.value && (
-                <a class="button" href={href('audit', undefined, { target: `origin:${name}` })}>
-                  {t(texts.history)}
-                </a>
-              )}
-            </p>
-            <h2>{t(texts.policy)}</h2>
-            {isEdited ? (
-              <EditPolicy found={found} onChanged={read.put} onClose={() => setEdited(false)} />
-            ) : (
-              <>
-                <OriginPolicyForm origin={found.value} />
-                {isAdmin.value && (
-                  <div class="actions">
-                    <button type="button" onClick={() => setEdited(true)}>
-                      {t(texts.edit)}
-                    </button>
-                    {!found.value.isdefault && <MakeDefault name={name} onDone={read.reload} />}
-                    <DeleteOrigin found={found} />
-                  </div>
-                )}
-              </>
-            )}
-            {isAdmin.value && <OriginBlocks name={name} />}
-            {isAdmin.value && <OriginRules found={found} onChanged={read.put} />}
-          </>
+        {found?.value.isdefault && <DefaultBadge />}
+        {block !== undefined && <BlockedBadge />}
+        <span class="grow" />
+        {found !== undefined && isAdmin.value && (
+          <ActionMenu found={found} isStopped={block !== undefined} reload={read.reload} />
         )}
-      </Loaded>
-      {back}
+        <a class="button" href={href('subscriptions', undefined, { origin: name })}>
+          <Icon of={Webhook} />
+          {t(texts.subscriptions)}
+        </a>
+        {found !== undefined && isAdmin.value && tab !== 'settings' && (
+          <a
+            class={tab === undefined && block === undefined ? 'button first' : 'button'}
+            href={href('origins', name, { tab: 'settings' })}
+          >
+            <Icon of={Pencil} />
+            {t(texts.edit)}
+          </a>
+        )}
+        {block !== undefined && <LiftButton block={block} look="first" onLifted={blocks.reload} />}
+      </div>
+      {isGone ? (
+        <p class="note off">{t(texts.gone)}</p>
+      ) : (
+        <Loaded of={read}>
+          {(of) => (
+            <>
+              {block !== undefined && <StoppedNote block={block} />}
+              {isAdmin.value ? (
+                <Tabs
+                  label={name}
+                  of={(Object.keys(parts) as Part[]).map((part) => ({ name: part, title: t(texts.tabs[part]) }))}
+                >
+                  {(part) => parts[part](of)}
+                </Tabs>
+              ) : (
+                <PolicyFacts origin={of.value} />
+              )}
+            </>
+          )}
+        </Loaded>
+      )}
     </>
+  );
+}
+
+/** What happened in the last 24 hours, beside the policy. */
+function Overview({ origin }: { origin: Origin }) {
+  const { name } = origin;
+  const totals = useTotals('origin', { name });
+  const count = useSubscriptionCounts([name])?.get(name);
+  const [total] = totals.data?.entries ?? [];
+  const query = { origin: name };
+  return (
+    <div class="split">
+      <section aria-labelledby="last-day">
+        <h2 id="last-day">{t(texts.lastDay)}</h2>
+        <ProblemView problem={totals.problem} onRetry={totals.reload} />
+        <ul class="numbers">
+          <li>
+            <a class="card" href={href('subscriptions', undefined, query)}>
+              <span>{t(texts.subscriptions)}</span>
+              <b>{count === undefined ? '–' : totalText(count)}</b>
+            </a>
+          </li>
+          {numberNames.map((each) => (
+            <li key={each} class="card">
+              <span>{t(numberTexts[each])}</span>
+              <b>
+                <NumberOf name={each} total={total} />
+              </b>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <PolicyFacts origin={origin} />
+    </div>
   );
 }
