@@ -12,7 +12,7 @@ export const subscriptionsTexts = {
   code: { en: 'Code', nl: 'Code' },
   why: { en: 'Reason', nl: 'Reden' },
   rate: { en: 'Rate/min', nl: 'Per min.' },
-  created: { en: 'Registered', nl: 'Sinds' },
+  created: { en: 'Since', nl: 'Sinds' },
   clear: { en: 'Clear the search', nl: 'Zoekopdracht wissen' },
   none: { en: 'No subscriptions yet', nl: 'Nog geen abonnementen' },
   noneHint: {

@@ -281,7 +281,7 @@ function chips(): Chip[] {
 
 function columns(): Array<TableColumn<Row>> {
   return [
-    { key: 'status', title: t(texts.status), width: '134px', cell: ({ status }) => <StatusBadge status={status} /> },
+    { key: 'status', title: t(texts.status), width: '126px', cell: ({ status }) => <StatusBadge status={status} /> },
     {
       key: 'sink',
       title: t(texts.sink),
@@ -291,11 +291,11 @@ function columns(): Array<TableColumn<Row>> {
         </a>
       ),
     },
-    { key: 'origin', title: t(texts.origin), width: '15%', from: 'tablet', cell: ({ origin }) => origin },
+    { key: 'origin', title: t(texts.origin), width: '14%', from: 'tablet', cell: ({ origin }) => origin },
     {
       key: 'why',
       title: t(texts.why),
-      width: '19%',
+      width: '17%',
       from: 'desktop',
       cell: ({ status, statusdetails: { label, message } }) =>
         status === 'active' ? '' : <bdi title={message}>{label}</bdi>,
@@ -314,7 +314,7 @@ function columns(): Array<TableColumn<Row>> {
     {
       key: 'rate',
       title: t(texts.rate),
-      width: '76px',
+      width: '74px',
       isNumber: true,
       from: 'desktop',
       cell: ({ statusdetails: { allowedrate } }) => (allowedrate === undefined ? '–' : shortRate(allowedrate)),
@@ -323,7 +323,7 @@ function columns(): Array<TableColumn<Row>> {
       key: 'created',
       title: t(texts.created),
       sorts: [newestFirst, 'createdat'],
-      width: '108px',
+      width: '92px',
       isNumber: true,
       from: 'tablet',
       cell: ({ createdat }) => <Time at={createdat} look="age" />,
