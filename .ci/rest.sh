@@ -3,7 +3,7 @@
 set -euo pipefail
 export TEST_SUITE=rest
 oldest=/usr/lib/postgresql/15/bin
-[ -x "$oldest/initdb" ] && [ "$(id -u)" != 0 ] || exec npm test -- --maxWorkers=3
+[ -x "$oldest/initdb" ] && [ "$(id -u)" != 0 ] || exec npm run --silent jest -- --maxWorkers=3
 
 data=$TMPDIR/postgres
 port=$(node -e 'const server = require("net").createServer().listen(0, () => { console.log(server.address().port); server.close(); })')
@@ -12,4 +12,4 @@ printf '%s\n' "port = $port" 'max_connections = 300' "unix_socket_directories = 
   'fsync = off' 'synchronous_commit = off' 'full_page_writes = off' >>"$data/postgresql.conf"
 "$oldest/pg_ctl" -D "$data" -l "$data/log" -w start >/dev/null
 trap '"$oldest/pg_ctl" -D "$data" -m immediate stop >/dev/null' EXIT
-TEST_DATABASE_URL="postgres://postgres@127.0.0.1:$port/postgres" npm test -- --maxWorkers=3
+TEST_DATABASE_URL="postgres://postgres@127.0.0.1:$port/postgres" npm run --silent jest -- --maxWorkers=3
