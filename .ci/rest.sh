@@ -6,7 +6,7 @@ oldest=/usr/lib/postgresql/15/bin
 [ -x "$oldest/initdb" ] && [ "$(id -u)" != 0 ] || exec npm run --silent jest -- --maxWorkers=3
 
 data=$TMPDIR/postgres
-port=$(node -e 'const server = require("net").createServer().listen(0, () => { console.log(server.address().port); server.close(); })')
+port=$(node --input-type=module -e 'import { freePort } from "./test/support/postgres.mjs"; console.log(await freePort())')
 "$oldest/initdb" -D "$data" -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync >/dev/null
 printf '%s\n' "port = $port" 'max_connections = 300' "unix_socket_directories = ''" \
   'fsync = off' 'synchronous_commit = off' 'full_page_writes = off' >>"$data/postgresql.conf"

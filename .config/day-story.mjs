@@ -39,7 +39,7 @@ const origins = [
     'metrics.example.com',
     'Measurements of every system, each minute.',
     { requestedrate: 600 },
-    0.25,
+    3,
     'com.example.metric',
     ['recorded', 'alert'],
   ],
@@ -55,7 +55,7 @@ const origins = [
     'stock.example.com',
     'Stock of all warehouses.',
     { requestedrate: 240, judgement: 'lenient' },
-    1,
+    3,
     'com.example.stock',
     ['changed', 'low'],
   ],
@@ -99,7 +99,7 @@ const origins = [
     'nl.example.melding',
     ['gedaan', 'opgelost'],
   ],
-  ['sensors.example.net', 'Traffic and water levels.', { requestedrate: 1_200 }, 0.5, 'net.example.reading', ['taken']],
+  ['sensors.example.net', 'Traffic and water levels.', { requestedrate: 1_200 }, 3, 'net.example.reading', ['taken']],
   [
     'legacy.example.net',
     'The mainframe, until it is switched off.',
@@ -121,7 +121,7 @@ const newest = [
     0,
     'orders-team',
     refuse('otherOrigin', { firstBusy: 110 }),
-    { types: [0, 1], filters: [{ prefix: { subject: 'orders/' } }], credential: true },
+    { callback: 'never', types: [0, 1], filters: [{ prefix: { subject: 'orders/' } }], credential: true },
   ],
   [11, 'api.noord.example/ontvangst', 1, 'zaaksysteem', refuse('cors'), { callback: 'never', types: [0] }],
   [26, 'events.delta.example/v2/callback', 1, 'delta', refuse('silent'), { types: [0, 2] }],
@@ -131,7 +131,12 @@ const newest = [
     0,
     'orders-team',
     consent(120),
-    { types: [0], filters: [{ prefix: { subject: 'orders/' } }, { exact: { region: 'eu-west' } }], credential: true },
+    {
+      callback: 'never',
+      types: [0],
+      filters: [{ prefix: { subject: 'orders/' } }, { exact: { region: 'eu-west' } }],
+      credential: true,
+    },
   ],
   [66, 'orders.example.com/hooks/refunds', 0, 'orders-team', consent(120), { types: [4] }],
   [121, 'meldingen.rijn.example/cloudevents', 1, 'rijn', consent(60), {}],
@@ -150,7 +155,7 @@ const newest = [
   [483, 'warehouse.example.com/stock', 0, 'warehouse', consent('*'), { types: [0, 2, 3] }],
   [544, 'search.example.com/index', 0, 'search', consent(1_200), {}],
   [663, 'archive.example.com/cloudevents', 1, 'archief', consent(60), {}],
-  [722, 'hooks.kust.example/in', 1, 'kust', refuse('busy', { retryAfter: 7_500 }), {}],
+  [722, 'hooks.kust.example/in', 1, 'kust', refuse('busy', { retryAfter: 7_260 }), {}],
   [843, 'audit.example.com/sink', 0, 'audit', consent(60), {}],
 ];
 
@@ -174,21 +179,21 @@ const subscribers = [
 ];
 const hostWords = ['hooks', 'events', 'api', 'ontvangst', 'webhooks', 'inbox', 'notify', 'berichten'];
 const domains = [
-  'acme.example',
-  'noord.example',
-  'delta.example',
-  'rijn.example',
-  'oost.example',
-  'kust.example',
-  'veld.example',
-  'haven.example',
-  'crm.example.com',
-  'billing.example.com',
-  'warehouse.example.com',
-  'partner.example.net',
-  'gemeente.example.nl',
-  'provincie.example.nl',
-];
+  'acme',
+  'noord',
+  'delta',
+  'rijn',
+  'oost',
+  'kust',
+  'veld',
+  'haven',
+  'zuid',
+  'west',
+  'duin',
+  'polder',
+  'crm',
+  'billing',
+].map((each) => `${each}.example`);
 const paths = [
   '/hooks',
   '/events',
@@ -219,7 +224,7 @@ const mixture = [
   [8, () => refuse('distrusted')],
   [6, () => refuse('closed')],
   [30, () => refuse('silent', { decides: true })],
-  [10, (at) => consent(60, { failsFrom: Math.max(at, now - 3 * day) + 4 * hour })],
+  [10, (at) => consent(60, { failsFrom: Math.max(at, now - 3 * day) + 20 * hour, origin: 10 })],
 ];
 
 /** @param count how many subscriptions there are in the end, about */
@@ -263,7 +268,7 @@ export function createStory(count) {
       }),
       ...others,
     };
-    const subscription = { sink, origin: name, subscriber, webhook, at: time, id: undefined };
+    const subscription = { sink, origin: name, subscriber, webhook, at: time, id: undefined, endsAt: others.expiresat };
     registered.push(subscription);
     at(
       time,
@@ -280,18 +285,23 @@ export function createStory(count) {
     // More of them in the last days, in working hours.
     const age = 22 * hour + random() ** 2 * 19 * day;
     const time = workingHour(now - age, random);
-    const host = `${pick(hostWords)}.${pick(domains)}`;
+    const domain = pick(domains);
+    const host = `${pick(hostWords)}.${domain}`;
+    const [owner] = domain.split('.');
     const share = random() * 1_000;
     let sum = 0;
     const chosen = mixture.find(([part]) => (sum += part) > share)?.[1] ?? (() => consent(pick(rates)));
-    const { callback, ...webhook } = chosen(time);
-    const origin = Math.min(Math.floor(random() ** 1.6 * origins.length), origins.length - 1);
+    const {
+      callback,
+      origin = Math.min(Math.floor(random() ** 1.6 * origins.length), origins.length - 1),
+      ...webhook
+    } = chosen(time);
     const isDistrusted = webhook.as === 'distrusted';
     const name = isDistrusted ? `old-${place}.${pick(domains)}` : host;
     if (isDistrusted) distrusted.add(name);
     const path = `${pick(paths)}${count > 1_000 || random() < 0.3 ? `/${place}` : ''}`;
     const sink = `https://${name}${webhooks.has(`https://${name}${path}`) ? `${path}/${place}` : path}`;
-    register(time, sink, origin, pick(subscribers), webhook, {
+    register(time, sink, origin, subscribers.includes(owner) ? owner : pick(subscribers), webhook, {
       ...(callback && { callback }),
       ...(random() < 0.7 && {
         types: [Math.floor(random() * 5), Math.floor(random() * 5)].slice(0, 1 + Math.floor(random() * 2)),
@@ -318,8 +328,11 @@ export function createStory(count) {
 
   const active = registered.filter(({ webhook }) => webhook.as === 'consent');
   const older = active.filter(
-    ({ at: time, webhook }) =>
-      time < now - 4 * day && webhook.failsFrom === undefined && !collectors.some((each) => each.at === time),
+    ({ at: time, webhook, endsAt }) =>
+      time < now - 4 * day &&
+      webhook.failsFrom === undefined &&
+      endsAt === undefined &&
+      !collectors.some((each) => each.at === time),
   );
   const onSubscription = (subscription, who, method, path, body) => (player) =>
     subscription.id &&
@@ -401,6 +414,20 @@ export function createStory(count) {
       { 'Audit-Reference': 'CHG-2231' },
     ),
   );
+  // From then on, systems that change often are asked often.
+  Object.entries({ 'metrics.example.com': 6, 'sensors.example.net': 12, 'stock.example.com': 24 }).forEach(
+    ([name, hours], place) =>
+      at(
+        now - 6 * day + place * minute,
+        by(
+          admin('daan'),
+          'PATCH',
+          `/origins/${name}`,
+          { grantseconds: hours * 3_600 },
+          { 'Audit-Reference': 'CHG-2201' },
+        ),
+      ),
+  );
   at(
     now - 5 * day,
     async (player) => {
@@ -446,13 +473,21 @@ export function createStory(count) {
     const known = load.filter(({ at: since }) => since < time - 10 * minute);
     if (known.length > 0) at(time, (player) => report(player, known, time, minutes, random));
   }
-  const leased = load
-    .filter(({ webhook, origin }) => webhook.rate !== '*' && origin !== 'metrics.example.com')
-    .slice(-12);
-  for (let time = now - 2 * day; time < now; time += 30 * minute) {
+  // After each deployment, webhooks are asked again.
+  for (let place = 0; place < 500; place += 1) {
+    const time = now - random() * 25 * hour;
+    if (random() > curve(time)) continue;
+    const subscription = pick(older.slice(20));
+    at(time, onSubscription(subscription, undefined, 'POST', '/handshakes'));
+  }
+  const leased = older.filter(({ webhook, origin }) => webhook.rate !== '*' && origin === 'shop.example.com').slice(-6);
+  for (let time = now - 25 * hour; time < now; time += hour) {
     for (const pair of leased) {
-      if (pair.at < time - 10 * minute)
-        at(time + random() * 20 * minute, (player) => lease(player, pair, time, random));
+      // In one minute, since its whole rate counts as allowed.
+      const begin = Math.floor((time + random() * 50 * minute) / minute) * minute + 2 * second;
+      for (let turn = 0; turn < 14; turn += 1) {
+        at(begin + turn * 4 * second, (player) => lease(player, pair, time, random));
+      }
     }
   }
 
@@ -467,7 +502,7 @@ export function createStory(count) {
       `93.184.216.${10 + ([...host].reduce((sum, each) => (sum * 31 + each.charCodeAt(0)) % 997, 7) % 240)}`,
     answer: (sink, headers, time) => answer(webhooks.get(sink) ?? { ...consent(100), since: 0 }, headers, time),
     /** When time alone may have done something. */
-    nextTick: (time) => time + (time < now - 2 * day ? 2 * hour : time < now - 30 * minute ? 15 * minute : minute),
+    nextTick: (time) => time + (time < now - 6 * day ? 4 * hour : time < now - 30 * minute ? 15 * minute : minute),
   };
 }
 
@@ -559,7 +594,7 @@ async function report(player, pairs, time, minutes, random) {
 }
 
 async function lease(player, { origin, sink, webhook }, time, random) {
-  const requests = Math.max(1, Math.round(Number(webhook.rate) * curve(time) * (0.3 + random() * 0.5)));
+  const requests = Math.max(1, Math.round((Number(webhook.rate) / 15) * curve(time) * (0.6 + random() * 0.4)));
   await call(player, sender, 'POST', '/leases', { origin, sink, instance: 'mailroom-1', requests });
 }
 
@@ -577,6 +612,8 @@ function answer(webhook, headers, time) {
   if (webhook.firstBusy !== undefined && time < webhook.since + webhook.firstBusy * second) {
     return respond(503, { 'Retry-After': String(webhook.firstBusy) });
   }
+  // An owner who has consented keeps to it.
+  if (webhook.decides && time > webhook.since + hour) return allow(origin, 60);
   switch (webhook.as) {
     case 'consent':
       return allow(origin, webhook.rate);

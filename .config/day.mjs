@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -85,8 +85,11 @@ const callbacksFile = 'callbacks.json';
 /** What the stored data depends on. */
 async function hashOfDay() {
   const hash = createHash('sha256');
-  const migrations = join(root, 'prisma/migrations/20261124000000_init/migration.sql');
-  for (const path of [migrations, ...['day.mjs', 'day-story.mjs'].map((name) => join(root, '.config', name))]) {
+  const migrations = (await readdir(join(root, 'prisma/migrations'), { recursive: true })).sort();
+  for (const path of [
+    ...migrations.filter((name) => name.endsWith('.sql')).map((name) => join(root, 'prisma/migrations', name)),
+    ...['day.mjs', 'day-story.mjs'].map((name) => join(root, '.config', name)),
+  ]) {
     hash.update(await readFile(path));
   }
   return hash.digest('hex').slice(0, 12);
@@ -98,19 +101,32 @@ async function makeDay(made, subscriptions, outside, log) {
   const story = createStory(subscriptions);
   clock.set(story.beginning);
   const registry = await openRegistry(folder, outside);
-  const { service, sql } = registry;
-  await service.follow();
-  const server = createHttpServer(service.listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const players = { ...registry, outside, url: `http://127.0.0.1:${server.address().port}` };
-  const until = (time) => time > Date.now() && clock.set(time);
+  const server = createHttpServer(registry.service.listener).listen(0, '127.0.0.1');
+  try {
+    await registry.service.follow();
+    await once(server, 'listening');
+    await play(story, { ...registry, outside, url: `http://127.0.0.1:${server.address().port}` }, log);
+    await writeFile(join(folder, callbacksFile), JSON.stringify([...outside.callbacks]));
+    server.close();
+    server.closeAllConnections();
+    await registry.service.stop();
+    await rename(folder, made);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Turns the clock to whatever comes next: an action, a retry, or a look at what time alone has done. */
+async function play(story, players, log) {
+  const { service, sql } = players;
+  const { actions } = story;
   const startedAt = performance.now();
   let [tickAt, dueAt, told] = [story.beginning, Infinity, 0];
-  const { actions } = story;
   for (;;) {
     const next = Math.min(actions[0]?.at ?? Infinity, tickAt, dueAt);
-    if (next >= now) break;
-    until(next);
+    if (next >= now) return;
+    if (next > Date.now()) clock.set(next);
     const begun = (actions[0]?.at ?? Infinity) <= next ? actions.splice(0, countTogether(actions)) : [];
     await Promise.all(begun.map(({ act }) => act(players)));
     await service.worker.drain();
@@ -124,11 +140,6 @@ async function makeDay(made, subscriptions, outside, log) {
     const days = Math.round((Date.now() - story.beginning) / 86_400_000);
     if (days > told) log(`day ${(told = days)}: ${Math.round((performance.now() - startedAt) / 1_000)} s`);
   }
-  await writeFile(join(folder, callbacksFile), JSON.stringify([...outside.callbacks]));
-  server.close();
-  server.closeAllConnections();
-  await service.stop();
-  await rename(folder, made);
 }
 
 /** Registrations of the same minute are one batch. */

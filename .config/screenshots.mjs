@@ -10,7 +10,6 @@
 //   --plain                no tabs, menus and dialogs
 //   --full                 the whole height of a page instead of the window
 //   --subscriptions 10000  another number of them; --fresh makes the day again
-//   --serve                opens nothing: prints links that sign in, until it is interrupted
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -23,10 +22,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** What the pages are made of. */
 export async function hashOfPages() {
   const hash = createHash('sha256');
-  const folder = join(root, 'src/console');
-  for (const name of (await readdir(folder, { recursive: true })).sort()) {
-    if (!/\.(tsx?|css)$/.test(name)) continue;
-    hash.update(`${name.replaceAll('\\', '/')}\n`).update(await readFile(join(folder, name)));
+  const inFolder = async (folder) =>
+    (await readdir(join(root, folder), { recursive: true })).map((name) => join(folder, name));
+  const found = await Promise.all(['src/console', 'src/registry/pages/assets'].map(inFolder));
+  const names = [...found.flat(), 'src/registry/handshake/callback-page.ts', 'src/registry/http/html-page.ts'];
+  for (const name of names.map((each) => each.replaceAll('\\', '/')).sort()) {
+    if (/\.(tsx?|css)$/.test(name)) hash.update(`${name}\n`).update(await readFile(join(root, name)));
   }
   return hash.digest('hex');
 }
@@ -63,7 +64,7 @@ const grantWhere = (condition) => async (day) => {
 const event = {
   specversion: '1.0',
   id: '5b3c1a52',
-  source: '/shop/eu',
+  source: 'https://shop.example.com/orders',
   type: 'com.example.order.created',
   subject: 'orders/1042',
   time: '2026-11-25T09:24:00Z',
@@ -94,6 +95,8 @@ const pages = {
   'today-consumer': { at: '#/', who: { ...caseAdmin, subscriber: 'orders-team', scopes: ['assent:subscribe'] } },
   subscriptions: { at: '#/subscriptions' },
   'subscriptions-refused': { at: '#/subscriptions?status=refused' },
+  'subscriptions-search': { at: '#/subscriptions', act: ({ page }) => type(page, 'status:') },
+  'subscriptions-chosen': { at: '#/subscriptions', act: chooseTwo },
   'subscriptions-none': { at: '#/subscriptions?status=refused&origin=nowhere.example.com' },
   'subscription-refused': { at: subscriptionAt('https://hooks.acme.example/orders/events') },
   'subscription-cors': { at: subscriptionAt('https://api.noord.example/ontvangst') },
@@ -173,6 +176,16 @@ async function fillPlayground({ page }) {
   await fillFirst(page, [/event/i], JSON.stringify(event, null, 2));
   const button = page.locator('main').getByRole('button', { name: /who gets|find|match|wie krijgt|zoek/i });
   if (await button.count()) await button.first().click();
+  await settled(page);
+}
+
+async function type(page, text) {
+  await page.locator('main input').first().pressSequentially(text);
+  await settled(page);
+}
+
+async function chooseTwo({ page }) {
+  for (const place of [1, 2]) await page.locator('main table input[type=checkbox]').nth(place).check();
   await settled(page);
 }
 
@@ -275,39 +288,110 @@ async function takeAll({ day, browser, turnClock }, names, { out, widths, themes
   console.log(`${count} pictures in ${out}`);
 }
 
-/** Each tab, and what buttons open: menus, dialogs, and what is folded away. Nothing is submitted. */
+/** Requests that write nothing. */
+const isRead = (request) => request.method() === 'GET' || /\/(?:match|check)$|dryrun/i.test(request.url());
+const opened = 'dialog[open], [popover]:popover-open';
+
+/** Each tab, and what buttons open there: menus, dialogs, and what is folded away. Nothing is written. */
 async function walk(page, shoot, name) {
-  const each = async (selector, part, isOpen) => {
-    const found = page.locator(selector);
-    const count = Math.min(await found.count(), 12);
-    for (let place = 0; place < count; place += 1) {
-      const one = found.nth(place);
-      if (!(await one.isVisible().catch(() => false)) || (await one.isDisabled())) continue;
-      const label = (await one.innerText().catch(() => '')) || (await one.getAttribute('aria-label')) || '';
-      const before = await page.evaluate('location.hash');
-      try {
-        await one.click({ timeout: 2_000 });
-        await settled(page);
-        if (isOpen === undefined || (await page.locator(isOpen).count()) > 0)
-          await shoot(`-${part}${place + 1}${slug(label)}`);
-      } catch (error) {
-        console.error(`  ${name}: ${part} ${label.trim()}: ${error.message.split('\n')[0]}`);
-      }
-      if (isOpen !== undefined) await page.keyboard.press('Escape');
-      if ((await page.evaluate('location.hash')) !== before && part !== 'tab') await page.goBack();
+  const problem = { code: 'not_written', title: 'Pictures write nothing.', status: 403, detail: '' };
+  await page.route('**/v1/**', (route) =>
+    isRead(route.request()) ? route.fallback() : route.fulfill({ status: 403, json: problem }),
+  );
+  const known = new Set();
+  const place = await page.evaluate('location.href');
+  const tabs = page.locator('main [role=tab], main nav a');
+  const count = await tabs.count();
+  for (let turn = 0; turn < Math.max(count, 1); turn += 1) {
+    if (count > 0) {
+      const title = await tabs.nth(turn).innerText();
+      await tabs.nth(turn).click();
+      await settled(page);
+      if (turn > 0) await shoot(`-tab${slug(title)}`);
     }
-  };
-  await each('main [role=tab], main nav[aria-label] a[aria-current], main nav a', 'tab', undefined);
-  const open = 'dialog[open], [popover]:popover-open';
-  await each('[aria-haspopup], [popovertarget]', 'menu', open);
-  await each('main button[data-dialog], main [role=menuitem]', 'dialog', open);
-  await each('main details:not([open]) > summary', 'folded', undefined);
+    await walkButtons(page, shoot, name, known);
+    await page.goto(place);
+    await settled(page);
+  }
+  if (name !== 'today') return;
+  await page.keyboard.press('Control+k');
+  await settled(page);
+  if (await isOpen(page)) await shoot('-find');
 }
+
+const isOpen = async (page) => (await page.locator(opened).count()) > 0;
+
+/** Clicks each button whose name was not seen before. */
+async function walkButtons(page, shoot, name, known) {
+  const place = await page.evaluate('location.href');
+  const again = async () => {
+    await page.goto(place);
+    await page.reload();
+    await page.waitForSelector('h1');
+    await settled(page);
+  };
+  const click = async (button) => {
+    await button.click({ timeout: 2_000 });
+    await settled(page);
+  };
+  const buttons = 'main button:not([type=submit]), main summary, header [popovertarget]';
+  for (const [index, label] of (await labelsOf(page, buttons)).entries()) {
+    if (label === '' || known.has(label)) continue;
+    known.add(label);
+    const button = page.locator(buttons).nth(index);
+    try {
+      if (!(await button.isVisible()) || (await button.isDisabled())) continue;
+      const isFolded = await button.evaluate((each) => each.matches('summary'));
+      await click(button);
+      if (isFolded) await shoot(`-folded${slug(label)}`);
+      if (!(await isOpen(page))) {
+        await again();
+        continue;
+      }
+      await shoot(`-open${slug(label)}`);
+      const items = await labelsOf(page, `[popover]:popover-open button`);
+      for (const [itemIndex, item] of items.entries()) {
+        if (known.has(item)) continue;
+        known.add(item);
+        if (!(await isOpen(page))) await click(button);
+        await click(page.locator('[popover]:popover-open button').nth(itemIndex));
+        if (await isOpen(page)) await shoot(`-open${slug(`${label} ${item}`)}`);
+        await again();
+      }
+      await again();
+    } catch (error) {
+      console.error(`  ${name}: ${label}: ${error.message.split('\n')[0]}`);
+      await again();
+    }
+  }
+}
+
+const labelsOf = (page, selector) =>
+  page
+    .locator(selector)
+    .evaluateAll((found) => found.map((each) => (each.getAttribute('aria-label') ?? each.innerText).trim()));
 
 const slug = (label) => {
   const words = label.toLowerCase().match(/[a-z0-9]+/g) ?? [];
-  return words.length === 0 ? '' : `-${words.slice(0, 4).join('-')}`;
+  return words.length === 0 ? '' : `-${words.slice(0, 5).join('-')}`;
 };
+
+/** Makes the window a little higher or lower, so that its edge cuts no line. */
+async function fit(page) {
+  const height = await page.evaluate(`(() => {
+    const lines = [...document.querySelectorAll('tr, li, p, dt, dd, h1, h2, h3, summary, button, input, label, pre')]
+      .map((each) => each.getBoundingClientRect())
+      .filter(({ top, bottom }) => bottom > top && bottom - top < 160);
+    const heights = Array.from({ length: 141 }, (_, step) => 800 + (step % 2 ? -1 : 1) * Math.ceil(step / 2));
+    // Rows of a table leave no room between them.
+    return [-8, 1]
+      .map((room) => heights.find((edge) => lines.every(({ top, bottom }) => bottom <= edge + room || top >= edge - 1)))
+      .find((height) => height !== undefined);
+  })()`);
+  await page.evaluate('document.activeElement?.blur()');
+  if (height !== undefined) await page.setViewportSize({ width: 1280, height });
+  await settled(page);
+}
 
 async function takePictures({ day, browser, turnClock }) {
   const out = join(root, 'docs/images');
@@ -317,6 +401,7 @@ async function takePictures({ day, browser, turnClock }) {
     for (const [picture, name] of Object.entries(pictures)) {
       const page = await camera.open(name);
       if (page === undefined) throw new Error(`There is no ${name}.`);
+      await fit(page);
       await page.screenshot({ path: join(out, `console-${picture}-${theme}.png`) });
       await page.close();
     }
@@ -339,7 +424,6 @@ async function main() {
       subscriptions: { type: 'string', default: '300' },
       fresh: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
-      serve: { type: 'boolean', default: false },
     },
   });
   if (values.list) return console.log(Object.keys(pages).join('\n'));
@@ -351,11 +435,6 @@ async function main() {
   if (values.all && !values.out) throw new Error('--out names the folder.');
   const { openDay, turnClock } = await import('./day.mjs');
   const day = await openDay({ subscriptions: Number(values.subscriptions), fresh: values.fresh, log: console.error });
-  if (values.serve) {
-    console.log(`${day.url}/console#token=${await day.token(caseAdmin)}`);
-    await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
-    return day.stop();
-  }
   const browser = await launch();
   try {
     if (values.all) {

@@ -59,7 +59,7 @@ function openThrough(proxy: Partial<Settings['proxy'] & object> & { url: string 
     ...safeRequestDefaults,
     dnsServers: [dns.address],
     ca: authority.cert,
-    deadlineMs: 3000,
+    deadlineMs: 30_000,
     userAgent: 'Assent-test/1',
     proxy,
     ...changes,
@@ -72,7 +72,7 @@ const says = (text: string) => (socket: Socket) => void socket.write(text, 'lati
 
 const slowly = (socket: Socket) => {
   const bytes = 'HTTP/1.1 200 Connection established\r\n\r\n'.split('').values();
-  drip(socket, 60, () => socket.write(bytes.next().value ?? ''));
+  drip(socket, 100, () => socket.write(bytes.next().value ?? ''));
 };
 
 describe('a target behind a proxy', () => {
@@ -102,7 +102,7 @@ describe('a target behind a proxy', () => {
         else socket.write('HTTP/1.0 100 Continue\r\n\r\nHTTP/1.0 200 OK\r\nVia: 1.0 old\r\n\r\n');
       },
     });
-    const ask = openThrough({ url: urlOf(picky) }, { ports: [target.port], deadlineMs: 1000 });
+    const ask = openThrough({ url: urlOf(picky) }, { ports: [target.port], deadlineMs: 5_000 });
     // It forwards nothing, so the target does not respond: what counts is whom the proxy was asked for.
     expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ code: 'deadline_exceeded' });
     expect(asked).toEqual([`${publicAddress}:${target.port}`, `[2606:4700::1111]:${target.port}`]);
@@ -141,9 +141,10 @@ describe('a target behind a proxy', () => {
     const target = await startTarget({ tls: undefined as never, answer: says('not TLS at all\r\n') });
     const silent = await startTarget({ answer: () => undefined });
     const proxy = await startProxy();
-    const ask = openThrough({ url: urlOf(proxy) }, { ports: [target.port, silent.port], deadlineMs: 500 });
-    expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ code: 'tls_failed' });
-    expect(await ask(`https://${host}:${silent.port}/`)).toMatchObject({ code: 'deadline_exceeded' });
+    const ask = (port: number, deadlineMs: number) =>
+      openThrough({ url: urlOf(proxy) }, { ports: [port], deadlineMs })(`https://${host}:${port}/`);
+    expect(await ask(target.port, 30_000)).toMatchObject({ code: 'tls_failed' });
+    expect(await ask(silent.port, 3_000)).toMatchObject({ code: 'deadline_exceeded' });
     await proxy.deserted();
   });
 
@@ -219,11 +220,11 @@ describe('a proxy that fails', () => {
     [
       'sends 1xx answers, slowly',
       'proxy_timeout',
-      (socket) => drip(socket, 90, () => socket.write('HTTP/1.1 103 E\r\n\r\n')),
+      (socket) => drip(socket, 400, () => socket.write('HTTP/1.1 103 E\r\n\r\n')),
     ],
   ])('because it %s, ends at the one deadline', async (_, code, answer) => {
     const [target, proxy] = [await startTarget(), await startProxy({ answer })];
-    const ask = openThrough({ url: urlOf(proxy) }, { ports: [target.port], deadlineMs: 400 });
+    const ask = openThrough({ url: urlOf(proxy) }, { ports: [target.port], deadlineMs: 2_000 });
     expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ kind: 'unanswered', code });
     await proxy.deserted();
   });
@@ -237,7 +238,8 @@ describe('a proxy that fails', () => {
       ['http://missing.example:3128', 'ENOTFOUND'],
       [`https://127.0.0.1:${stalled.port}`, 'ETIMEDOUT'],
     ] as const) {
-      const ask = openThrough({ url }, { ports: [target.port], deadlineMs: 500 });
+      const deadlineMs = evidence === 'ETIMEDOUT' ? 3_000 : 30_000;
+      const ask = openThrough({ url }, { ports: [target.port], deadlineMs });
       expect(await ask(`https://${host}:${target.port}/`)).toMatchObject({ code: 'proxy_unreachable', evidence });
     }
     expect(target.connections).toBe(0);

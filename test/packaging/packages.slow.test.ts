@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createToken } from '../../src/tools/cli/login/create-token.js';
+import { compileLess } from '../support/compile-less.mjs';
 import { freePort } from '../support/postgres.mjs';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -238,7 +239,8 @@ test('the server installs without what only development needs, and its command l
 
   expect(await execute(project('assent'), ['npx', 'assent', '--version'])).toBe(`${manifest.version}\n`);
   const command = block(join(inPackage('assent'), 'README.md'), 'bash run').trim();
-  const output = await follow(project('assent'), `exec ${command} --port 0 --webhook-port 0`, {}, (soFar) => {
+  const less = { NODE_OPTIONS: compileLess };
+  const output = await follow(project('assent'), `exec ${command} --port 0 --webhook-port 0`, less, (soFar) => {
     if (soFar.includes('Then try:')) endPrograms();
   });
   expect(output).toContain('Then try:');

@@ -4,6 +4,7 @@
 // server's user may not be able to enter. So the binaries are copied to a temporary folder, which is deleted at the
 // end.
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chown, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -152,14 +153,21 @@ async function unprivileged(folder) {
   return { uid: nobody, gid: nobody };
 }
 
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
+/**
+ * A port that nothing listens on, for a program that opens it a moment later. It is below those that systems give to
+ * connections and to whoever asks for any port (Linux from 32768 on), so none of these takes it before.
+ */
+export async function freePort() {
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const probe = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    );
+    probe.close();
+    if (isFree) return port;
+  }
 }
 
 async function untilReady(url, server) {

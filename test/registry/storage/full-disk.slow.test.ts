@@ -37,12 +37,12 @@ onSmallDisk(
         method: 'POST',
         headers: { ...authorization, 'Content-Type': 'application/json' },
         body: JSON.stringify({ name }),
-        signal: AbortSignal.timeout(10_000),
+        signal: AbortSignal.timeout(60_000),
       });
       return { status: response.status, ...((await response.json()) as { code?: string }) };
     };
     const get = (path: string) =>
-      fetch(`${registry.url}${path}`, { headers: authorization, signal: AbortSignal.timeout(10_000) });
+      fetch(`${registry.url}${path}`, { headers: authorization, signal: AbortSignal.timeout(60_000) });
     const acknowledged: string[] = [];
     const fill = join(disk, 'other');
     try {

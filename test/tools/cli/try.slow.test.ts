@@ -33,7 +33,7 @@ const cli = fileURLToPath(new URL('../../../dist/tools/cli/assent.js', import.me
 /** As a user in a second terminal. */
 async function shell(commands: string): Promise<string> {
   const script = `. '${folder}/try/env'\nnpx() { shift; '${process.execPath}' '${cli}' "$@"; }\n${commands}`;
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { timeout: 10_000 });
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { timeout: 120_000 });
   return stdout;
 }
 

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { request as httpsRequest } from 'node:https';
 import { readFile } from 'node:fs/promises';
@@ -118,8 +119,15 @@ export async function setScene(settings: SceneSettings, signal: AbortSignal): Pr
   };
 }
 
-/** Resolves to the port, or to a free one for 0. Throws a SetupError that says what to do: `option` or a variable chose it. */
+/**
+ * Resolves to the port, or to a free one for 0: below those that systems give to connections (Linux from 32768 on), one of
+ * which could take it before the service opens it. Throws a SetupError that says what to do: `option` or a variable chose it.
+ */
 export async function freePort(wanted: number, option: string): Promise<number> {
+  if (wanted === 0) {
+    const port = randomInt(10_000, 32_000);
+    return freePort(port, option).catch(() => freePort(0, option));
+  }
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, '127.0.0.1', resolve)).catch(
     ({ code, message }: NodeJS.ErrnoException) => {
@@ -131,7 +139,6 @@ export async function freePort(wanted: number, option: string): Promise<number> 
       );
     },
   );
-  const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : wanted;
+  return wanted;
 }
