@@ -337,6 +337,11 @@ create index audit_tenant_person_action_at_id_idx on audit (tenant, person, acti
 create index audit_tenant_personname_person_idx on audit (tenant, personname, person) where personname is not null;
 create index audit_tenant_subscriber_action_at_id_idx on audit (tenant, subscriber, action, at, id) where subscriber is not null;
 create index audit_tenant_target_at_id_idx on audit (tenant, target, at, id);
+-- What people did, among millions of entries of programs.
+create index audit_people_action_idx on audit (tenant, action, at, id) where person is not null;
+create index audit_people_actor_idx on audit (tenant, actor, action, at, id) where person is not null;
+create index audit_people_subscriber_idx on audit (tenant, subscriber, action, at, id)
+  where person is not null and subscriber is not null;
 
 -- What an Idempotency-Key created, so that a repeated request finds it.
 create table idempotency (

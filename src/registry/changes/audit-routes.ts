@@ -45,7 +45,7 @@ export function auditRoutes({ database, readers, stopping }: Context): Handlers<
 }
 
 function filterOf({ query, principal }: OperationRequest<'listAuditRecords'>): AuditFilter {
-  const { since, until, action, actor, person, target, requestid, subscriber, tenant } = query;
+  const { since, until, action, actor, person, people, target, requestid, subscriber, tenant } = query;
   // No index has the ids of requests. They begin with the time, and the entries have nearly the same.
   const [from, to] = requestid === undefined ? [] : [-1, 1].map((side) => timeIn(requestid) + side * longestRequestMs);
   const latest = since === undefined ? from : Math.max(timeOf(since).getTime(), from ?? 0);
@@ -58,6 +58,8 @@ function filterOf({ query, principal }: OperationRequest<'listAuditRecords'>): A
     action,
     actor,
     person,
+    // A person is one of them.
+    people: people === true && person === undefined,
     target,
     subscriber,
   };

@@ -15,6 +15,8 @@ export interface AuditFilter {
   actor?: string | undefined;
   /** The id of a person, or the name that is shown. */
   person?: string | undefined;
+  /** Only what a person did. */
+  people?: boolean | undefined;
   target?: string | undefined;
   /** The caller bounds the time. */
   requestid?: string | undefined;
@@ -73,8 +75,8 @@ export function placeOf({ at, id }: AuditEntry): AuditPlace {
  * the newest, at most one range for each entry. Only the keys are merged, and then looked up.
  */
 function merged(filter: AuditFilter, before: AuditPlace | undefined, limit: number): Prisma.Sql {
-  const { tenants, action, actor, person, target, subscriber } = filter;
-  const isNarrow = [action, actor, person, subscriber].some((each) => each !== undefined);
+  const { tenants, action, actor, person, people, target, subscriber } = filter;
+  const isNarrow = people === true || [action, actor, person, subscriber].some((each) => each !== undefined);
   if (tenants === undefined && !isNarrow && target === undefined) return inOrder(filter, before, limit);
   const byAction = isNarrow && target === undefined;
   const newest = (range: string, maxRows: number) => Prisma.sql`
@@ -137,7 +139,7 @@ function personsOf(text: string): Prisma.Sql {
 }
 
 /** The actions of the tenant `t`, or of one of its actors, persons or subscribers, with one probe of an index for each. */
-function actionsOf({ action, actor, person, subscriber }: AuditFilter): Prisma.Sql {
+function actionsOf({ action, actor, person, people, subscriber }: AuditFilter): Prisma.Sql {
   if (action !== undefined && !action.endsWith('.')) return Prisma.sql`select ${action}::text collate "C" as action`;
   const start = action ?? '';
   const whose =
@@ -148,19 +150,20 @@ function actionsOf({ action, actor, person, subscriber }: AuditFilter): Prisma.S
         : person !== undefined
           ? Prisma.sql`and a.person = p.person`
           : Prisma.empty;
+  const byPeople = people === true ? Prisma.sql`and a.person is not null` : Prisma.empty;
   return Prisma.sql`
     with recursive known as (
-      (select a.action from audit a where a.tenant = t.tenant ${whose} and a.action >= ${start} order by a.action limit 1)
+      (select a.action from audit a where a.tenant = t.tenant ${whose} ${byPeople} and a.action >= ${start} order by a.action limit 1)
       union all
       select (
-        select a.action from audit a where a.tenant = t.tenant ${whose} and a.action > known.action
+        select a.action from audit a where a.tenant = t.tenant ${whose} ${byPeople} and a.action > known.action
         order by a.action limit 1)
       from known where starts_with(known.action, ${start})
     ) select action from known where starts_with(action, ${start})`;
 }
 
 function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | undefined): Prisma.Sql {
-  const { since, until, action, actor, person, target, requestid, subscriber } = filter;
+  const { since, until, action, actor, person, people, target, requestid, subscriber } = filter;
   const instant = (milliseconds: number) => Prisma.sql`to_timestamp(${milliseconds}::float8 / 1000)`;
   const all = [
     Prisma.sql`true`,
@@ -169,6 +172,7 @@ function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | u
     ...(before === undefined ? [] : [Prisma.sql`(a.at, a.id) < (${instant(before.at)}, ${before.id}::uuid)`]),
     ...(actor === undefined ? [] : [Prisma.sql`a.actor = ${actor}`]),
     ...(person === undefined ? [] : [Prisma.sql`(a.person = ${person} or a.personname = ${person})`]),
+    ...(people === true ? [Prisma.sql`a.person is not null`] : []),
     ...(target === undefined ? [] : [Prisma.sql`a.target = ${target}`]),
     ...(requestid === undefined ? [] : [Prisma.sql`a.requestid = ${requestid.toLowerCase()}`]),
     ...(subscriber === undefined ? [] : [Prisma.sql`a.subscriber = ${subscriber}`]),

@@ -105,6 +105,23 @@ describe('filters', () => {
       { person: 'One name', target: 'subscription:3' },
       `personname = 'One name' and target = 'subscription:3'`,
     ],
+    ['people', { people: 'true' }, 'person is not null'],
+    [
+      'people, actions and a client',
+      { people: 'true', action: 'subscription.', actor: 'actor-1' },
+      `person is not null and action like 'subscription.%' and actor = 'actor-1'`,
+    ],
+    [
+      'people and a subscriber',
+      { people: 'true', subscriber: 'subscriber-1', limit: 7 },
+      `person is not null and subscriber = 'subscriber-1'`,
+    ],
+    [
+      'people and a target',
+      { people: 'true', target: 'subscription:3' },
+      `person is not null and target = 'subscription:3'`,
+    ],
+    ['people, one by name', { people: 'true', person: 'Another' }, `personname = 'Another'`],
     ['a person that did nothing', { person: 'nobody' }, 'false'],
     ['a rare action, after all others', { action: 'grant.revoked' }, `action = 'grant.revoked'`],
     ['a target', { target: 'subscription:3' }, `target = 'subscription:3'`],

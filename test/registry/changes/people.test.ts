@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import supertest from 'supertest';
+import { createAuditReader } from '../../../src/registry/changes/read-audit.js';
+import { countBuffers } from '../../support/buffers.js';
 import { newSigningKey, signed, startJwksServer, type JwksServer, type SigningKey } from '../../support/jwks-server.js';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
 
@@ -83,6 +85,41 @@ test('the audit record finds a person by id and by name, beside every other filt
   const auditor = await as('assent:audit', 'auditor', undefined);
   const everywhere = await auditor.get('/v1/audit').query({ person: ans.name, action: 'origin.created' }).expect(200);
   expect(everywhere.body.map(({ person }: { person: object }) => person)).toEqual([{ id: 'u-3', name: ans.name }, ans]);
+});
+
+test('what people did is found without what programs and Assent did, however much that is', async () => {
+  const { path } = await register(mailroom);
+  await ansOfTeam.post(`${path}/suspend`).send({ reason }).expect(200);
+  const found = await audit({ people: true, limit: 200 });
+  expect(found.filter(({ person }: { person?: object }) => person === undefined)).toEqual([]);
+  expect(found[0]).toMatchObject({ action: 'subscription.suspended', person: ans });
+  const whole = await audit({ limit: 200, action: 'subscription.created', actor: 'mailroom' });
+  expect(whole.length).toBeGreaterThan(0);
+  expect(await audit({ people: true, action: 'subscription.created', actor: 'mailroom' })).toEqual([]);
+
+  const buffers = await countBuffers(registry.env['DATABASE_URL']);
+  try {
+    const reader = createAuditReader({ sql: buffers.sql });
+    const touched = async (each: number) => {
+      await registry.sql(
+        `insert into audit (id, at, tenant, actor, person, action, target, subscriber)
+         select gen_random_uuid(), now() - ago, 'drukte', 'assent-console', person || n % 9, 'subscription.created', 's:' || n, 'burgerzaken'
+         from generate_series(1, ${each}) n, (values ('u-', interval '1 day'), (null, '0')) who (person, ago)`,
+      );
+      await buffers.execute('vacuum analyze audit');
+      const pages = [{}, { action: 'subscription.' }, { actor: 'assent-console' }, { subscriber: 'burgerzaken' }];
+      const touchedBy = pages.map(
+        (filter) => () => reader.read({ tenants: ['drukte'], people: true, ...filter }, undefined, 50),
+      );
+      let sum = 0;
+      for (const read of touchedBy) sum += await buffers.of(read);
+      return sum;
+    };
+    const few = await touched(5_000);
+    expect(await touched(15_000)).toBeLessThan(1.5 * few);
+  } finally {
+    await buffers.end();
+  }
 });
 
 test('the team owns what one of its people or programs registers; a program has no person', async () => {
