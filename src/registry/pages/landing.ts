@@ -122,4 +122,4 @@ export function tokenMarkup({ development, issuers }: TokenSources, scopes: read
   ].join('');
 }
 
-const commandMarkup = (commands: string) => `<pre tabindex="0"><code>${escapeHtml(commands)}</code></pre>\n`;
+const commandMarkup = (commands: string) => `<pre><code>${escapeHtml(commands)}</code></pre>\n`;

@@ -103,6 +103,31 @@ inBrowser('in a browser', () => {
     await expectAccessible(page);
   });
 
+  test('the callback page has the time of its reader and the theme of the console; no request has its key in a referrer', async () => {
+    const { callback } = await offer(registry, tenant);
+    await context.close();
+    context = await browser.newContext({ ...looks[0], timezoneId: 'America/New_York' });
+    page = await context.newPage();
+    check = await watch(page, registry.url);
+    const referrers: string[] = [];
+    page.on('request', (request) => referrers.push(request.headers()['referer'] ?? ''));
+    await page.addInitScript(`localStorage.setItem('assent.theme', 'dark')`);
+    await page.goto(callback);
+    await page.waitForFunction(`document.querySelector('.facts').textContent.includes('where you are')`);
+    expect(await page.textContent('.facts')).toMatch(
+      / UTC \((?:\d+ \w+(?: at)?,? )?\d\d:\d\d (?:GMT-[45]|E[SD]T) where you are\)/,
+    );
+    expect(await page.getAttribute('html', 'data-theme')).toBe('dark');
+    await page.getByRole('link', { name: 'Guide for owners' }).click();
+    await page.getByRole('heading', { name: 'Receive events' }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Nederlands' }).click();
+    await page.getByRole('button', { name: 'Weigeren' }).click();
+    await page.getByRole('heading', { name: 'Toestemming geweigerd' }).waitFor();
+    expect(referrers.length).toBeGreaterThan(8);
+    expect(referrers.filter((each) => each !== '' && each !== `${registry.url}/`)).toEqual([]);
+  });
+
   const focused = (selector: string) => page.evaluate<boolean>(`document.activeElement.matches('${selector}')`);
   async function tabTo(selector: string): Promise<void> {
     for (let presses = 0; !(await focused(selector)); presses += 1) {
