@@ -48,6 +48,7 @@ describe('the page of a callback URL', () => {
       response.writeHead(200).end();
     });
     const sink = registry.receiver.sink(`${path}?code=hunter2`);
+    await registry.sql('update origin set description = $1 where name = $2', 'The <case> system', tenant.origin);
     await tenant.register(sink, {
       types,
       source: 'https://cases.example.com',
@@ -58,7 +59,7 @@ describe('the page of a callback URL', () => {
     const page = await open(callbacks[0] ?? '');
     const text = page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
     for (const part of [
-      `${tenant.origin} asks to send events to ${sink.split('?')[0]} , at most 42 requests per minute.`,
+      `${tenant.origin} (The &lt;case&gt; system) asks to send events to ${sink.split('?')[0]} , at most 42 requests per minute.`,
       'Gemeente &lt;Voorbeeld&gt; runs this registry. Contact: webhooks@voorbeeld.example',
       'Nothing is sent. After the time above, this link no longer works.',
       `Origin ${tenant.origin} Webhook ${sink.split('?')[0]} Requested by zaaksysteem (gemeente)`,
