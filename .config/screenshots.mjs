@@ -169,13 +169,15 @@ async function fillRegister({ page }) {
   const event = main.locator('aside textarea');
   await event.fill((await event.inputValue()).replace('eu-west', 'eu-north'));
   await main.locator('aside button').first().click();
+  await main.locator('aside pre').first().waitFor();
   await settled(page);
 }
 
 async function fillPlayground({ page }) {
-  await fillFirst(page, [/event/i], JSON.stringify(event, null, 2));
-  const button = page.locator('main').getByRole('button', { name: /who gets|find|match|wie krijgt|zoek/i });
-  if (await button.count()) await button.first().click();
+  await page
+    .locator('main textarea')
+    .first()
+    .fill(JSON.stringify(event, null, 2));
   await settled(page);
 }
 
@@ -187,17 +189,6 @@ async function type(page, text) {
 async function chooseTwo({ page }) {
   for (const place of [1, 2]) await page.locator('main table input[type=checkbox]').nth(place).check();
   await settled(page);
-}
-
-/** Fills the first field with one of these labels. */
-async function fillFirst(page, labels, text) {
-  for (const label of labels) {
-    const field = page.locator('main').getByLabel(label).and(page.locator('input, textarea')).first();
-    if ((await field.count()) === 0 || !(await field.isVisible())) continue;
-    await field.fill(text);
-    return;
-  }
-  console.error(`  no field ${labels.join(', ')} on ${page.url().replace(/.*#/, '#')}`);
 }
 
 /** Nothing is being loaded, and two looks at the page are the same. */
@@ -278,7 +269,9 @@ async function takeAll({ day, browser, turnClock }, names, { out, widths, themes
             count += 1;
           };
           await shoot();
-          if (!plain) await walk(page, shoot, name);
+          if (!plain) {
+            await walk(page, shoot, name).catch((error) => console.error(`  ${name}: ${error.message.split('\n')[0]}`));
+          }
           await page.close();
         }
         await camera.close();
@@ -300,7 +293,7 @@ async function walk(page, shoot, name) {
   );
   const known = new Set();
   const place = await page.evaluate('location.href');
-  const tabs = page.locator('main [role=tab], main nav a');
+  const tabs = page.locator('main [role=tab], main nav:has(a[href*="tab="]) a');
   const count = await tabs.count();
   for (let turn = 0; turn < Math.max(count, 1); turn += 1) {
     if (count > 0) {
@@ -334,7 +327,7 @@ async function walkButtons(page, shoot, name, known) {
     await button.click({ timeout: 2_000 });
     await settled(page);
   };
-  const buttons = 'main button:not([type=submit]), main summary, header [popovertarget]';
+  const buttons = `main button:not([type=submit]), main summary${name === 'today' ? ', header [popovertarget]' : ''}`;
   for (const [index, label] of (await labelsOf(page, buttons)).entries()) {
     if (label === '' || known.has(label)) continue;
     known.add(label);
@@ -349,7 +342,9 @@ async function walkButtons(page, shoot, name, known) {
         continue;
       }
       await shoot(`-open${slug(label)}`);
-      const items = await labelsOf(page, `[popover]:popover-open button`);
+      // In the menu of the user are the language and the way out.
+      const isOfPage = await button.evaluate((each) => each.closest('main') !== null);
+      const items = isOfPage ? await labelsOf(page, '[popover]:popover-open button') : [];
       for (const [itemIndex, item] of items.entries()) {
         if (known.has(item)) continue;
         known.add(item);
