@@ -65,7 +65,9 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
         <SubscriptionFields
           form={form}
           belowSink={<SinkCheck of={form.dryRun} />}
-          credential={<CredentialFields draft={credential} onInput={setCredential} problem={action.problem} />}
+          credential={
+            <CredentialFields isOptional draft={credential} onInput={setCredential} problem={action.problem} />
+          }
         />
       </div>
       <aside>

@@ -23,6 +23,7 @@ const membersOf: Record<keyof typeof registerTexts.credentialtypes, readonly Mem
   ACCESSTOKEN: token,
   REFRESHTOKEN: [...token, 'refreshtoken', 'refreshtokenendpoint'],
 };
+const credentialtypes = Object.keys(membersOf) as Array<keyof typeof membersOf>;
 const secrets: readonly Member[] = ['secret', 'accesstoken', 'refreshtoken'];
 
 export interface CredentialDraft extends Partial<Record<Member, string>> {
@@ -52,8 +53,10 @@ export function CredentialFields({
   draft,
   onInput,
   problem,
+  isOptional = false,
 }: {
   draft: CredentialDraft;
+  isOptional?: boolean;
   onInput: (draft: CredentialDraft) => void;
   problem: Problem | undefined;
 }) {
@@ -64,7 +67,7 @@ export function CredentialFields({
         problem={problem}
         pointer="/sinkcredential/credentialtype"
         value={draft.credentialtype}
-        options={Object.keys(registerTexts.credentialtypes) as Array<CredentialDraft['credentialtype']>}
+        options={credentialtypes.filter((type) => isOptional || type !== '')}
         textOf={(type) => t(registerTexts.credentialtypes[type])}
         onChange={(credentialtype) => onInput({ ...draft, credentialtype })}
       />
@@ -174,8 +177,6 @@ export function RotateCredential({
     if (await action.run(() => patch(tag, sinkcredential, done))) onClose();
   };
   const credential = readCredential(draft);
-  const check = () =>
-    missing({ '/sinkcredential/credentialtype': [t(registerTexts.credential), draft.credentialtype] });
   return (
     <ConfirmChange
       of={{ tag, value: subscription }}
@@ -183,7 +184,6 @@ export function RotateCredential({
       title={t(subscriptionPageTexts.rotate)}
       confirm={t(subscriptionPageTexts.rotate)}
       action={action}
-      check={check}
       shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer)}
       sentence={t(subscriptionPageTexts.rotateHint)}
       onConfirm={(ifMatch) =>

@@ -79,8 +79,9 @@ function eventFor({ types, source, subject }: Checked, conditions: readonly Cond
   };
   const given = { source, type: types?.[0], subject } as Record<string, string | undefined>;
   for (const each of conditions) {
-    if (each.kind !== 'compare' || each.isNot || given[each.attribute] !== undefined) continue;
+    if (each.kind !== 'compare' || each.isNot) continue;
     const { attribute, operator, value } = each;
+    if (given[attribute] !== undefined || !/^[a-z0-9]+$/.test(attribute)) continue;
     event[attribute] = { exact: value, prefix: `${value}1`, suffix: `1${value}` }[operator];
   }
   return event;
