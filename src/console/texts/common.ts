@@ -84,6 +84,7 @@ export const commonTexts = {
     request: { en: 'What this request changed', nl: 'Wat dit verzoek heeft gewijzigd' },
   },
   remove: (what: string): Text => ({ en: `Remove ${what}`, nl: `${what} verwijderen` }),
+  noLimit: { en: 'no limit', nl: 'geen limiet' },
   reason: { en: 'Reason', nl: 'Reden' },
   reasonOptional: { en: 'Reason (optional)', nl: 'Reden (niet verplicht)' },
   reasonHint: {

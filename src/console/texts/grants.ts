@@ -71,7 +71,6 @@ export const grantsTexts = {
   subscriber: { en: 'Subscriber', nl: 'Abonnee' },
   sink: { en: 'Sink', nl: 'Sink' },
   rate: { en: 'Requests per minute', nl: 'Verzoeken per minuut' },
-  noLimit: { en: 'no limit', nl: 'geen limiet' },
   noLimitChoice: { en: 'No limit', nl: 'Geen limiet' },
   expires: { en: 'Expires', nl: 'Verloopt' },
   lastDay: { en: 'Last day', nl: 'Laatste dag' },

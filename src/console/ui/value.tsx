@@ -5,7 +5,6 @@ import { useId } from 'preact/hooks';
 import { announce, formatNumber, locale, t } from '../app/text.js';
 import type { Schemas } from '../app/api.js';
 import { commonTexts } from '../texts/common.js';
-import { grantsTexts } from '../texts/grants.js';
 import { Icon } from './icon.js';
 
 const now = signal(Date.now());
@@ -191,9 +190,9 @@ export function FactsCard({
 /** Requests per minute, in the language of the console. */
 export function rateText(rate: Schemas['Rate'] | undefined): string {
   if (rate === undefined) return '';
-  return rate === '*' ? t(grantsTexts.noLimit) : formatNumber(rate);
+  return rate === '*' ? t(commonTexts.noLimit) : formatNumber(rate);
 }
 
 /** For a column that says that it is a rate. */
 export const shortRate = (rate: Schemas['Rate']) =>
-  rate === '*' ? <span title={t(grantsTexts.noLimit)}>∞</span> : formatNumber(rate);
+  rate === '*' ? <span title={t(commonTexts.noLimit)}>∞</span> : formatNumber(rate);

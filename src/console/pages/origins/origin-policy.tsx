@@ -2,7 +2,7 @@ import { type Problem, type Schemas, api } from '../../app/api.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, language, t } from '../../app/text.js';
 import type { Version } from '../../app/version.js';
-import { grantsTexts } from '../../texts/grants.js';
+import { commonTexts } from '../../texts/common.js';
 import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
 import { Field } from '../../ui/form.js';
 import { Time } from '../../ui/value.js';
@@ -25,7 +25,7 @@ export function formatDuration(seconds: number): string {
 /** A policy, as a list. */
 export function PolicyFacts({ origin }: { origin: Origin }) {
   const rate = (value: Schemas['Rate']) =>
-    value === '*' ? t(grantsTexts.noLimit) : t(texts.perMinute(formatNumber(value)));
+    value === '*' ? t(commonTexts.noLimit) : t(texts.perMinute(formatNumber(value)));
   const none = t(texts.nothing);
   const { requestedrate, burst, unsupportedrate, subscriptionrules } = origin;
   const values: Record<PolicyMember, string> = {

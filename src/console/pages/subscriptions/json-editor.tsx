@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { Problem } from '../../app/api.js';
 import { t } from '../../app/text.js';
-import { registerTexts as texts } from '../../texts/subscriptions.js';
+import { registerTexts as texts } from '../../texts/register.js';
 import { Field, faultsAt } from '../../ui/form.js';
 
 interface Place {

@@ -1,24 +1,23 @@
 import { CircleCheck, CircleX, RefreshCw } from 'lucide';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
 import { dropDraft, useDraft } from '../../app/draft.js';
 import { incomplete, useAction, useKey } from '../../app/live.js';
-import { href } from '../../app/route.js';
 import { announce, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
-import { registerTexts as texts, subscriptionPageTexts } from '../../texts/subscriptions.js';
-import { Form, Loaded, ProblemView } from '../../ui/form.js';
+import { registerTexts as texts } from '../../texts/register.js';
+import { subscriptionPageTexts } from '../../texts/subscriptions.js';
+import { Form, ProblemView } from '../../ui/form.js';
 import { Icon } from '../../ui/icon.js';
-import { Copyable, rateText, Sink, StatusBadge } from '../../ui/value.js';
-import { AskAgain, type CredentialDraft, CredentialFields, missingIn, readCredential } from './subscription-actions.js';
+import { later } from '../../ui/later.js';
+import { StatusBadge } from '../../ui/value.js';
+import { type CredentialDraft, CredentialFields, missingIn, readCredential } from './credential-fields.js';
 import { emptyDraft } from './subscription-draft.js';
 import { isShownAtField, SubscriptionFields, useSubscriptionForm } from './subscription-fields.js';
-import { StatusNote } from './subscription-status.js';
-import { Exchange, Handshakes } from './subscription-timeline.js';
-import { askedRate, needsLines } from './subscription.js';
 import { TryEvent } from './try-event.js';
-import { useSubscription } from './use-subscription.js';
-import { WebhookLines } from './webhook-lines.js';
+
+const Registered = later(async () => (await import('./registered.js')).Registered);
+const Answer = later(async () => (await import('./registered.js')).Answer);
 
 /** The form, and then the response of the webhook as it comes. */
 export function RegisterPage() {
@@ -147,64 +146,5 @@ function AskWebhook({ form }: { form: Form }) {
         )}
       </button>
     </section>
-  );
-}
-
-function Answer({ of: { status, statusdetails, attempt, sink, origin } }: { of: Schemas['Subscription'] }) {
-  const { message, advice, allowedrate, fixedby } = statusdetails;
-  return (
-    <>
-      <p>
-        {t(texts.nothingStored)}{' '}
-        {status === 'active' ? (
-          t(texts.wouldBeActive(rateText(allowedrate)))
-        ) : (
-          <bdi>
-            {message} {advice}
-          </bdi>
-        )}
-      </p>
-      {status !== 'active' && fixedby === 'headers' && (
-        <Copyable text={`WebHook-Allowed-Origin: ${origin}`} label={t(subscriptionPageTexts.toDo.headers)} />
-      )}
-      {attempt !== undefined && <Exchange asked={{ sink, origin }} attempt={attempt} isTold />}
-    </>
-  );
-}
-
-function Registered({ id, onAnother }: { id: string; onAnother: () => void }) {
-  const resource = useSubscription(id);
-  useEffect(() => scrollTo(0, 0), []);
-  return (
-    <>
-      <div class="title">
-        <h1>{resource.data === undefined ? t(texts.title) : <Sink sink={resource.data.subscription.sink} />}</h1>
-        {resource.data !== undefined && <StatusBadge status={resource.data.subscription.status} />}
-        <span class="grow" />
-        <button type="button" class="quiet" onClick={onAnother}>
-          {t(texts.another)}
-        </button>
-        <a class="button" href={href('subscriptions', id)}>
-          {t(texts.open)}
-        </a>
-        {resource.data !== undefined && resource.data.subscription.status !== 'active' && (
-          <AskAgain read={resource.data} reload={resource.reload} />
-        )}
-      </div>
-      <Loaded of={resource}>
-        {(read) => {
-          const { subscription } = read;
-          const { origin, sink } = subscription;
-          return (
-            <>
-              <StatusNote subscription={subscription} />
-              {needsLines(subscription) && <WebhookLines origin={origin} asked={askedRate(read)} sink={sink} isOpen />}
-              <h2>{t(texts.answer)}</h2>
-              <Handshakes read={read} />
-            </>
-          );
-        }}
-      </Loaded>
-    </>
   );
 }

@@ -1,6 +1,6 @@
 import type { Problem } from '../../app/api.js';
 import { t, type Text } from '../../app/text.js';
-import { registerTexts as texts } from '../../texts/subscriptions.js';
+import { registerTexts as texts } from '../../texts/register.js';
 import type { ApiSubscription } from './use-subscription.js';
 
 /** What the form has: text, as it was typed. */

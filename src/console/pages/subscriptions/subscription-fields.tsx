@@ -5,8 +5,8 @@ import type { useDraft } from '../../app/draft.js';
 import { useResource } from '../../app/live.js';
 import { formatNumber, t } from '../../app/text.js';
 import { filterTexts } from '../../texts/filters.js';
-import { originsTexts } from '../../texts/origins.js';
-import { registerTexts as texts, subscriptionPageTexts } from '../../texts/subscriptions.js';
+import { registerTexts as texts } from '../../texts/register.js';
+import { subscriptionPageTexts } from '../../texts/subscriptions.js';
 import { ChipsField } from '../../ui/chips.js';
 import { type ControlAttributes, Field, missing, SelectField } from '../../ui/form.js';
 import { defaultOf, useOrigins } from '../origins/use-origins.js';
@@ -165,7 +165,7 @@ function OriginField({
         {...field}
         value={present ?? ''}
         options={known === undefined && value !== '' ? [value, ...names] : names}
-        textOf={(name) => (name === defaultOf(origins) ? `${name} (${t(originsTexts.default)})` : name)}
+        textOf={(name) => (name === defaultOf(origins) ? `${name} (${t(texts.defaultOrigin)})` : name)}
         {...(present === undefined && { none: t(texts.chooseOrigin) })}
       />
       {known?.description !== undefined && (

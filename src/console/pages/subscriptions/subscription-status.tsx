@@ -1,6 +1,7 @@
 import { CircleCheck, CircleX, Clock, Pause } from 'lucide';
 import { language, t } from '../../app/text.js';
-import { handshakePageTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
+import { handshakePageTexts } from '../../texts/handshakes.js';
+import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { commonTexts } from '../../texts/common.js';
 import { isAdmin } from '../../app/session.js';
 import { Icon } from '../../ui/icon.js';

@@ -1,6 +1,7 @@
 import { capital, formatNumber, t } from '../../app/text.js';
 import { isAdmin } from '../../app/session.js';
-import { handshakePageTexts, subscriptionPageTexts } from '../../texts/subscriptions.js';
+import { handshakePageTexts } from '../../texts/handshakes.js';
+import { subscriptionPageTexts } from '../../texts/subscriptions.js';
 import { Copyable, type Look, Time } from '../../ui/value.js';
 import { type ApiHandshake, readHandshakes, type SubscriptionDetails } from './use-subscription.js';
 import { useState } from 'preact/hooks';

@@ -2,8 +2,10 @@ import { ChevronRight, Pencil } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { formatNumber, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
-import { handshakePageTexts, subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
+import { handshakePageTexts } from '../../texts/handshakes.js';
+import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Icon } from '../../ui/icon.js';
+import { later } from '../../ui/later.js';
 import { Tabs } from '../../ui/tabs.js';
 import { FactsCard, Sink, StatusBadge, Time } from '../../ui/value.js';
 import { type ApiSubscription, follow, type SubscriptionDetails, useSubscription } from './use-subscription.js';
@@ -13,7 +15,6 @@ import { Loaded } from '../../ui/form.js';
 import { ActionMenu, AskAgain, ResumeButton } from './subscription-actions.js';
 import { ChangesOf } from './subscription-changes.js';
 import { Attempts, Deliveries, Handshakes } from './subscription-timeline.js';
-import { EditSubscription } from './subscription-edit.js';
 import { StatusNote } from './subscription-status.js';
 import { WebhookLines } from './webhook-lines.js';
 
@@ -157,6 +158,8 @@ export function OneSubscription({ id }: { id: string }) {
     </>
   );
 }
+
+const EditSubscription = later(async () => (await import('./subscription-edit.js')).EditSubscription);
 
 type Part = 'overview' | 'handshakes' | 'deliveries' | 'changes' | 'settings';
 type Answer = Parameters<typeof follow>[1];

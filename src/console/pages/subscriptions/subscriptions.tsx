@@ -10,11 +10,11 @@ import { commonTexts, subscriptionStatusNames } from '../../texts/common.js';
 import { subscriptionsTexts as texts } from '../../texts/subscriptions.js';
 import { ProblemView } from '../../ui/form.js';
 import { Icon } from '../../ui/icon.js';
+import { later } from '../../ui/later.js';
 import { type Chip, SearchBar, type SearchKey, totalText } from '../../ui/search.js';
 import { Empty, Skeleton, type TableColumn, Table, useSelection } from '../../ui/table.js';
 import { shortRate, Sink, StatusBadge, Time } from '../../ui/value.js';
 import { BulkActions, ExportButton } from './bulk-actions.js';
-import { OneSubscription } from './subscription.js';
 
 type Row = Schemas['Subscription'];
 type Query = Readonly<Record<string, string>>;
@@ -101,6 +101,7 @@ function useSearch(query: Query): Search {
   useEffect(() => {
     const changed = new Set<string>();
     let isListStale = false;
+    const asksForStatus = query['status'] !== undefined || query['code'] !== undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const refresh = async () => {
       timer = undefined;
@@ -123,8 +124,12 @@ function useSearch(query: Query): Search {
     const schedule = (ms = livePauseMs) => (timer ??= setTimeout(() => void refresh().catch(() => undefined), ms));
     const leave = onChange((change) => {
       const ids = idsOf(change, latest.current.rows);
+      const { rows: shown } = latest.current;
+      // One that is not shown may begin to have the status that is searched for.
+      const isOther = ids.length === 0 && asksForStatus && shown.length <= maxWithoutFeed;
       // It may match: the registry decides.
-      isListStale ||= change.kind === 'subscription.created' || change.kind.startsWith('origin.') || isBlock(change);
+      const mayMatch = change.kind === 'subscription.created' || change.kind.startsWith('origin.') || isBlock(change);
+      isListStale ||= isOther || mayMatch;
       ids.forEach((id) => changed.add(id));
       if (ids.length > 0 || isListStale) schedule();
     });
@@ -330,6 +335,8 @@ function columns(): Array<TableColumn<Row>> {
     },
   ];
 }
+
+const OneSubscription = later(async () => (await import('./subscription.js')).OneSubscription);
 
 /** All of them, or the one that the place names. */
 export function SubscriptionsPage({ id }: { id?: string | undefined }) {

@@ -5,7 +5,7 @@ import { api, type Problem, type Schemas } from '../../app/api.js';
 import { useResource } from '../../app/live.js';
 import { t } from '../../app/text.js';
 import { filterTexts as texts } from '../../texts/filters.js';
-import { registerTexts } from '../../texts/subscriptions.js';
+import { registerTexts } from '../../texts/register.js';
 import { ProblemView } from '../../ui/form.js';
 import { Icon } from '../../ui/icon.js';
 import { Badge } from '../../ui/value.js';

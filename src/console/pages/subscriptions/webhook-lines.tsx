@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
+import { api } from '../../app/api.js';
 import { useResource } from '../../app/live.js';
 import { t } from '../../app/text.js';
-import { handshakePageTexts as texts } from '../../texts/subscriptions.js';
+import { handshakePageTexts as texts } from '../../texts/handshakes.js';
 import { Copyable } from '../../ui/value.js';
 import { Field } from '../../ui/form.js';
-import { readOrigin } from '../origins/origin-policy.js';
 import { linesFor, rateToSuggest, webhookSnippets } from './webhook-snippets.js';
 
 /** Kept from one subscription to the next. */
@@ -23,7 +23,11 @@ export function WebhookLines({
   sink: string;
   isOpen: boolean;
 }) {
-  const policy = useResource(`policy ${origin}`, async (signal) => (await readOrigin(origin, signal)).value);
+  const params = { path: { name: origin } };
+  const policy = useResource(
+    `policy ${origin}`,
+    async (signal) => (await api.GET('/origins/{name}', { params, signal })).data,
+  );
   const rate = rateToSuggest(asked, policy.data?.defaultrate);
   const { name, code } = webhookSnippets[chosen.value] ?? { name: '', code: '' };
   return (
