@@ -63,7 +63,7 @@ const dutch: ReadonlyArray<[RegExp, string]> = [
   [/(?:webhook|opnieuw) (?:wordt |is )?(?:opnieuw )?gevraagd[.…']/gi, 'om toestemming gevraagd'],
   [/\bvraagt? (?:daarna |dan )?opnieuw[.,]/gi, 'om toestemming'],
   [/\bprint(?:en)?\b/gi, 'toont'],
-  [/(?<!blokkade is |die wordt |die is )\bopgeheven\b/gi, 'buiten gebruik; a block is opgeheven'],
+  [/(?<!blokkade is |blokkades zijn |die wordt |die is )\bopgeheven\b/gi, 'buiten gebruik; a block is opgeheven'],
 ];
 
 const found = (where: string, text: string, words: typeof english) =>

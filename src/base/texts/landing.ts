@@ -64,7 +64,7 @@ export const landingTexts = {
       steps: [
         {
           guide: 'guides/consumers/receive',
-          name: { en: 'Answer the handshake', nl: 'De handshake beantwoorden' },
+          name: { en: 'Respond to the handshake', nl: 'De handshake beantwoorden' },
           does: {
             en: 'Your webhook says which origin may send, and how fast.',
             nl: 'Uw webhook zegt welke herkomst mag sturen, en hoe snel.',
