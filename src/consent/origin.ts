@@ -37,6 +37,8 @@ export interface Origin {
   profile: Profile;
   /** How often a webhook must respond 410 Gone before it counts as retired. */
   goneAfter: number;
+  /** Notices about subscriptions come from it. */
+  notices: boolean | undefined;
   /** Who may subscribe to what. Undefined means no limit; with an empty array no client may subscribe. */
   subscriptionRules: SubscriptionRule[] | undefined;
   version: number;

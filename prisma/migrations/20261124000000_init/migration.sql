@@ -17,6 +17,8 @@ create table origin (
   -- For consumers who choose an origin.
   description text,
   isdefault boolean not null default false,
+  -- Notices about subscriptions come from it. Null: they don't.
+  notices boolean,
   requestedrate integer,
   defaultrate text not null,
   -- Requests that leases give out at once after a pause; null is four seconds of the rate.

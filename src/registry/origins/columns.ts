@@ -15,6 +15,7 @@ export const policyMembers = storedMembers<OriginPolicy, OriginRow>()({
   grantSeconds: { column: 'grantseconds' },
   profile: { column: 'profile', read: trusted },
   goneAfter: { column: 'goneafter' },
+  notices: { column: 'notices' },
   subscriptionRules: { column: 'subscriptionrules', read: trusted },
 });
 

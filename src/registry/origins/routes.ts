@@ -21,7 +21,7 @@ export function routes({ contract, database, cascades }: Context): Handlers<Orig
   return {
     listOrigins: async ({ query, principal, address }) => {
       const after = readListCursor(query.cursor, address, (key) => parseOriginName(key).ok);
-      const page = await origins.list(principal.tenant, after, query.limit ?? 50);
+      const page = await origins.list(principal.tenant, { after, limit: query.limit ?? 50, notices: query.notices });
       return {
         status: 200,
         headers: pageHeaders(address, query, page.next),
@@ -106,6 +106,7 @@ function policyOf(settings: Settings): OriginPolicy {
     grantSeconds: settings.grantseconds ?? 864_000,
     profile: settings.profile ?? 'cloudevents',
     goneAfter: settings.goneafter ?? 1,
+    notices: settings.notices ? true : undefined,
     subscriptionRules: settings.subscriptionrules,
   };
 }

@@ -17,11 +17,18 @@ export interface OriginStore {
   create(actor: Actor, name: string, policyFor: PolicyOfNew, request: IdempotentRequest): Promise<Created>;
   /** Throws RegistryError `origin_not_found` for an origin that is not the tenant's. */
   read(tenant: string, name: string): Promise<Origin>;
-  list(tenant: string, after: string | undefined, limit: number): Promise<ListPage<Origin>>;
+  list(tenant: string, query: OriginQuery): Promise<ListPage<Origin>>;
   /** `policyFor` gets the current origin, under lock. */
   replace(actor: Actor, name: string, policyFor: (present: Origin) => OriginPolicy): Promise<Origin>;
   /** `check` gets the origin, under lock, before it is removed. Returns the removed origin. */
   remove(actor: Actor, name: string, check: (present: Origin) => void): Promise<Origin>;
+}
+
+interface OriginQuery {
+  after: string | undefined;
+  limit: number;
+  /** Only those that notices come from. */
+  notices: boolean | undefined;
 }
 
 type PolicyOfNew = (isFirst: boolean) => OriginPolicy;
@@ -82,9 +89,13 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
 
     read: (tenant, name) => findOrigin(database.sql, tenant, name),
 
-    async list(tenant, after, limit) {
+    async list(tenant, { after, limit, notices }) {
       const rows = await database.client.origin.findMany({
-        where: { tenant, ...(after === undefined ? {} : { name: { gt: after } }) },
+        where: {
+          tenant,
+          ...(notices === true && { notices }),
+          ...(after === undefined ? {} : { name: { gt: after } }),
+        },
         orderBy: { name: 'asc' },
         take: limit + 1,
       });

@@ -56,6 +56,19 @@ const settings = {
 };
 
 describe('register and read', () => {
+  test('a consumer finds the origin that notices come from, and no other', async () => {
+    const name = newName();
+    const found = async () =>
+      (await subscriber.get('/v1/origins?notices=true').expect(200)).body.map(
+        (origin: { name: string }) => origin.name,
+      );
+    expect(await found()).toEqual([]);
+    expect((await create(name, { notices: true }).expect(201)).body.notices).toBe(true);
+    expect(await found()).toEqual([name]);
+    expect((await patch(name, { notices: null }).expect(200)).body).not.toHaveProperty('notices');
+    expect(await found()).toEqual([]);
+  });
+
   test('only the name is required; everything else has the defaults of the contract', async () => {
     const name = newName();
     const created = await create(name.toUpperCase()).expect(201);
