@@ -297,7 +297,7 @@ function columns(): Array<TableColumn<Grant>> {
     {
       key: 'end',
       title: t(texts.ends),
-      width: '112px',
+      width: '98px',
       isNumber: true,
       sorts: byEnd,
       cell: ({ expiresat }) => <Time at={expiresat} />,
