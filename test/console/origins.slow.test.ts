@@ -85,33 +85,65 @@ inBrowser('origins in the console', () => {
     await check();
   });
 
-  test('rules show their faults at their place, and whom they would refuse before they are saved', async () => {
+  test('rules are rows or JSON without loss, start from what is subscribed, and show whom they refuse before they are saved', async () => {
     const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}?tab=rules`);
-    await page.getByRole('button', { name: 'Edit the rules' }).click();
-    const json = page.getByLabel('Rules as JSON');
-    await json.fill('[{]');
-    await page.getByRole('button', { name: 'Check whom they refuse' }).click();
-    await page.waitForSelector('text=This is not JSON');
-    await json.fill('[{"name":"one"}, {"name":"one", "types":[]}]');
-    await page.getByRole('button', { name: 'Check whom they refuse' }).click();
-    await page.waitForSelector('.faults code:has-text("/subscriptionrules/1/types")');
+    const rulesOf = async () => (await policyOf(stage.tenant.origin)).subscriptionrules;
+    await page.getByText('Only as rules allow').click();
+    await page.getByText('No rule: no subscription is allowed.').waitFor();
+    await page.getByRole('button', { name: 'Start from what is subscribed today' }).click();
+    await page.getByRole('button', { name: 'Remove nl.example.person' }).waitFor();
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.getByText('1 subscriptions examined: 0 refused').waitFor();
+
+    await page.getByLabel('Sources').fill('urn:example:other');
+    await page.getByLabel('Sources').press('Enter');
+    await page.getByText('You changed the rules since.').waitFor();
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.getByText('1 subscriptions examined: 1 refused').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'zaaksysteem' }).waitFor();
     await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 900 });
+
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
+    const json = page.getByLabel('Rules as JSON');
+    expect(JSON.parse(await json.inputValue())).toEqual([
+      {
+        name: 'zaaksysteem',
+        subscribers: ['zaaksysteem'],
+        types: ['nl.example.person'],
+        sources: ['urn:example:other'],
+      },
+    ]);
+    await json.fill('[{]');
+    await page.getByRole('button', { name: 'Edit as rows' }).click();
+    await page.getByText('This is not JSON').waitFor();
+    await json.fill('[{"name":"one", "types":"all"}]');
+    await page.getByRole('button', { name: 'Edit as rows' }).click();
+    await page.getByText('Rows cannot show this').waitFor();
+    await json.fill('[{"name":"one", "types":["a"]}, {"name":"one", "types":[]}]');
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.locator('.faults code').getByText('/subscriptionrules/1/types').waitFor();
+    await page.getByRole('button', { name: 'Edit as rows' }).click();
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.locator('.rules > li').last().locator('.faults').first().waitFor();
+    await page.getByRole('button', { name: 'Remove one' }).last().click();
 
     const hostile = '<img src=x onerror=alert(1)>\u202E'.repeat(3);
-    await json.fill(JSON.stringify([{ name: hostile, subscribers: ['somebody-else'] }]));
-    await page.getByRole('button', { name: 'Check whom they refuse' }).click();
-    await page.waitForSelector('text=1 subscriptions examined: 1 refused');
-    await page.getByRole('cell', { name: 'zaaksysteem' }).waitFor();
-    expect((await policyOf(stage.tenant.origin)).subscriptionrules).toBeUndefined();
+    const claims = { department: ['permits', 7] };
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
+    await json.fill(JSON.stringify([{ name: hostile, claims, subscribers: ['somebody-else'] }]));
+    await page.getByRole('button', { name: 'Edit as rows' }).click();
+    await page.getByText('{"department":["permits",7]}').waitFor();
+    expect(await rulesOf()).toBeUndefined();
     await page.getByRole('button', { name: 'Save the rules' }).click();
-    await page.waitForSelector('summary:has-text("<img src=x onerror=alert(1)>")');
-    expect((await policyOf(stage.tenant.origin)).subscriptionrules).toHaveLength(1);
+    await page.getByText('The rules are saved.').waitFor();
+    expect(await rulesOf()).toEqual([{ name: hostile, claims, subscribers: ['somebody-else'] }]);
 
-    await page.getByRole('button', { name: 'Edit the rules' }).click();
-    await json.fill('');
+    await page.getByText('Everyone, to everything').click();
     await page.getByRole('button', { name: 'Save the rules' }).click();
-    await page.getByRole('button', { name: 'Edit the rules' }).waitFor();
-    expect((await policyOf(stage.tenant.origin)).subscriptionrules).toBeUndefined();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('definition').getByText('everyone').waitFor();
+    expect(await rulesOf()).toBeUndefined();
     await check();
   });
 

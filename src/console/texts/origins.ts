@@ -88,8 +88,8 @@ export const originsTexts = {
     nl: 'Deze herkomst is gestopt. Hef de blokkade op om die weer te starten.',
   },
   rulesText: {
-    en: 'A subscription is allowed if rules about its subscriber allow every event that it could match. Without rules, everyone of your tenant may subscribe to everything.',
-    nl: 'Een abonnement mag als regels over de abonnee alle gebeurtenissen toestaan die het kan krijgen. Zonder regels mag iedereen van uw organisatie zich op alles abonneren.',
+    en: 'A subscription is allowed if rules about its subscriber allow every event that it could match. An empty field limits nothing. A value that ends with * stands for all that begin so.',
+    nl: 'Een abonnement mag als regels over de abonnee alle gebeurtenissen toestaan die het kan krijgen. Een leeg veld beperkt niets. Een waarde die eindigt op * staat voor alles wat zo begint.',
   },
   noOne: { en: 'No rule: no subscription is allowed.', nl: 'Geen regel: geen enkel abonnement mag.' },
   ruleNames: {
@@ -99,36 +99,55 @@ export const originsTexts = {
     sources: { en: 'Sources', nl: 'Sources' },
     subjects: { en: 'Subjects', nl: 'Subjects' },
   },
-  editRules: { en: 'Edit the rules', nl: 'Regels wijzigen' },
+  whoMay: { en: 'Who may subscribe', nl: 'Wie mag zich abonneren' },
+  who: {
+    everyone: { en: 'Everyone, to everything', nl: 'Iedereen, op alles' },
+    rules: { en: 'Only as rules allow', nl: 'Alleen zoals regels toestaan' },
+  },
+  fromToday: { en: 'Start from what is subscribed today', nl: 'Begin met wat nu is geabonneerd' },
+  asJson: { en: 'Edit as JSON', nl: 'Als JSON wijzigen' },
+  asRows: { en: 'Edit as rows', nl: 'Als rijen wijzigen' },
+  notRows: {
+    en: 'Rows cannot show this: each rule needs a name, and lists of different texts.',
+    nl: 'Rijen kunnen dit niet tonen: elke regel heeft een naam (name) nodig, en lijsten van verschillende teksten.',
+  },
+  addRule: { en: 'Add a rule', nl: 'Regel toevoegen' },
+  newRule: (number: string): Text => ({ en: `Rule ${number}`, nl: `Regel ${number}` }),
+  all: { en: 'all', nl: 'alle' },
   rulesJson: { en: 'Rules as JSON', nl: 'Regels als JSON' },
   rulesHint: {
-    en: 'An array. Each rule has a name, and what limits it: subscribers, claims, types, sources, subjects. A value that ends with * stands for all that begin so. Empty: everyone may subscribe to everything.',
-    nl: 'Een array. Elke regel heeft een naam (name) en beperkingen: subscribers, claims, types, sources, subjects. Een waarde die eindigt op * staat voor alles wat zo begint. Leeg: iedereen mag zich op alles abonneren.',
+    en: 'An array. Each rule has a name, and what limits it: subscribers, claims, types, sources, subjects. A value that ends with * stands for all that begin so.',
+    nl: 'Een array. Elke regel heeft een naam (name) en beperkingen: subscribers, claims, types, sources, subjects. Een waarde die eindigt op * staat voor alles wat zo begint.',
   },
-  notJson: { en: 'This is not JSON: {why}', nl: 'Dit is geen JSON: {why}' },
+  notJson: (why: string): Text => ({ en: `This is not JSON: ${why}`, nl: `Dit is geen JSON: ${why}` }),
   check: { en: 'Check whom they refuse', nl: 'Controleer wie ze weigeren' },
+  checkHint: {
+    en: 'Which present subscriptions the rules would not allow. Nothing is saved.',
+    nl: 'Welke huidige abonnementen de regels niet zouden toestaan. Er wordt niets opgeslagen.',
+  },
+  checkNow: { en: 'Check', nl: 'Controleren' },
+  oldResult: {
+    en: 'You changed the rules since. Check again.',
+    nl: 'U hebt de regels sindsdien gewijzigd. Controleer opnieuw.',
+  },
   saveRules: { en: 'Save the rules', nl: 'Regels opslaan' },
   rulesSaved: {
     en: 'The rules are saved. They end no subscription that exists.',
     nl: 'De regels zijn opgeslagen. Ze beëindigen geen bestaand abonnement.',
   },
-  checked: {
-    en: '{examined} subscriptions examined: {refused} refused, {undecided} depend on the claims of a token.',
-    nl: '{examined} abonnementen bekeken: {refused} geweigerd, {undecided} hangen af van de claims van een token.',
-  },
+  checked: (examined: string, refused: string, undecided: string): Text => ({
+    en: `${examined} subscriptions examined: ${refused} refused, ${undecided} depend on the claims of a token.`,
+    nl: `${examined} abonnementen bekeken: ${refused} geweigerd, ${undecided} hangen af van de claims van een token.`,
+  }),
   incomplete: {
     en: 'There are more subscriptions than were examined.',
     nl: 'Er zijn meer abonnementen dan zijn bekeken.',
   },
   firstRefused: { en: 'The first 100 of them:', nl: 'De eerste 100 daarvan:' },
-  subscription: { en: 'Subscription', nl: 'Abonnement' },
-  subscriber: { en: 'Subscriber', nl: 'Abonnee' },
-  result: { en: 'Result', nl: 'Uitkomst' },
   results: {
     refused: { en: 'refused', nl: 'geweigerd' },
     undecided: { en: 'undecided', nl: 'onbeslist' },
   },
-  why: { en: 'Why', nl: 'Waarom' },
 } satisfies Record<string, Text | object>;
 
 /** The members of a policy, as labels with hints, and as sentences. */

@@ -1,154 +1,40 @@
+import { Braces, ListChecks, Plus, Rows3, Sparkles, Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
+import { api, AssentError, type Problem, type Schemas } from '../../app/api.js';
+import { readAll, useAction } from '../../app/live.js';
+import { go, href } from '../../app/route.js';
 import { announce, formatNumber, readableJson, t } from '../../app/text.js';
-import { api, AssentError, type Schemas } from '../../app/api.js';
-import { useAction } from '../../app/live.js';
-import { href } from '../../app/route.js';
-import { originsTexts as texts } from '../../texts/origins.js';
 import { differences, useVersion, type Version } from '../../app/version.js';
 import { commonTexts } from '../../texts/common.js';
-import { Differences, Field, Form, FormButtons, ProblemView, ReferenceField, referenceHeader } from '../../ui/form.js';
-import { Table } from '../../ui/table.js';
+import { originsTexts as texts } from '../../texts/origins.js';
+import { ChipsField } from '../../ui/chips.js';
+import {
+  ChoiceField,
+  Differences,
+  Form,
+  FormButtons,
+  ProblemView,
+  ReferenceField,
+  referenceHeader,
+  TextField,
+} from '../../ui/form.js';
+import { Icon } from '../../ui/icon.js';
+import { JsonEditor } from '../subscriptions/json-editor.js';
 import { readOrigin } from './origin-policy.js';
+import { fitsRows, lists, type Rule, rulesFrom } from './rule-rows.js';
 
 type Origin = Schemas['Origin'];
-type Rules = Schemas['SubscriptionRule'][];
+
+/** Without rules, everyone may subscribe. What is typed as JSON goes before the rows. */
+interface Draft {
+  rules: Rule[] | undefined;
+  json?: string | undefined;
+}
 
 const place = '/subscriptionrules';
+const maxSubscriptions = 10_000;
 
-/** Rules as JSON, with faults at their place. Whom they would refuse is shown before they are saved. */
-function EditRules({
-  found,
-  onChanged,
-  onClose,
-}: {
-  found: Version<Origin>;
-  onChanged: (origin: Version<Origin>) => void;
-  onClose: () => void;
-}) {
-  const present = ({ subscriptionrules: rules }: Origin) => (rules === undefined ? '' : readableJson(rules));
-  const [text, setText] = useState(() => present(found.value));
-  const [others, setOthers] = useState<ReturnType<typeof differences>>([]);
-  const [reference, setReference] = useState('');
-  const [checked, setChecked] = useState<{ text: string; result: Schemas['RuleCheckResult'] } | undefined>(undefined);
-  const action = useAction();
-  const { name } = found.value;
-  const version = useVersion(
-    found,
-    () => readOrigin(name),
-    (before, now) => {
-      setOthers(differences(before, now));
-      if (text === present(before)) setText(present(now));
-    },
-    (before, now) => text === present(before) || present(before) === present(now),
-  );
-  const path = { name };
-
-  const check = async () => {
-    // Without rules nobody is refused: an empty text must not check those that are in force.
-    const subscriptionrules = text.trim() === '' ? [{ name: 'all', types: ['*'] }] : readRules(text);
-    const result = await api.POST('/origins/{name}/subscriptionrules/check', {
-      params: { path },
-      body: { subscriptionrules },
-    });
-    setChecked({ text, result: result.data });
-  };
-  const save = () =>
-    version.change(async (tag) => {
-      const subscriptionrules = text.trim() === '' ? null : readRules(text);
-      const params = { path, header: { 'If-Match': tag, ...referenceHeader(reference) } };
-      const { data, etag = '' } = await api.PATCH('/origins/{name}', { params, body: { subscriptionrules } });
-      onChanged({ value: data, tag: etag });
-      announce(t(texts.rulesSaved));
-      onClose();
-    });
-
-  return (
-    <Form action={action} onSubmit={save}>
-      <Field label={t(texts.rulesJson)} hint={t(texts.rulesHint)} problem={action.problem} pointer={place}>
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            rows={14}
-            spellcheck={false}
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        )}
-      </Field>
-      {checked?.text === text && <CheckResult result={checked.result} />}
-      <ReferenceField value={reference} onInput={setReference} />
-      <ProblemView
-        problem={action.problem}
-        shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer).filter((each) => each.startsWith(place))}
-      />
-      <Differences of={others} />
-      <FormButtons
-        action={action}
-        submit={version.isOvertaken ? t(commonTexts.problems.usePresent(t(texts.saveRules))) : t(texts.saveRules)}
-        cancel={onClose}
-      >
-        <button type="button" disabled={action.isBusy} onClick={() => void action.run(check)}>
-          {t(texts.check)}
-        </button>
-      </FormButtons>
-    </Form>
-  );
-}
-
-function readRules(text: string): Rules {
-  try {
-    return JSON.parse(text) as Rules;
-  } catch (error) {
-    const detail = t(texts.notJson).replace('{why}', () => (error as Error).message);
-    const fault = { pointer: place, rule: 'body_malformed', detail };
-    const problem = { title: t(texts.rulesJson), detail: '', status: 400, code: 'invalid_request', requestid: '' };
-    throw new AssentError({ type: 'about:blank', ...problem, faults: [fault] });
-  }
-}
-
-function CheckResult({ result }: { result: Schemas['RuleCheckResult'] }) {
-  const { examined, complete, refused, undecided, results } = result;
-  const numbers = { examined, refused, undecided };
-  return (
-    <div class="note">
-      <p role="status">
-        {t(texts.checked).replace(/\{(\w+)\}/g, (_, key: keyof typeof numbers) => formatNumber(numbers[key]))}{' '}
-        {!complete && t(texts.incomplete)}
-      </p>
-      {refused + undecided > results.length && <p>{t(texts.firstRefused)}</p>}
-      {results.length > 0 && (
-        <Table
-          caption={t(texts.check)}
-          rows={results}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              key: 'id',
-              title: t(texts.subscription),
-              cell: ({ id }) => <a href={href('subscriptions', id)}>{id}</a>,
-            },
-            { key: 'who', title: t(texts.subscriber), cell: ({ subscriber }) => <bdi>{subscriber}</bdi> },
-            { key: 'result', title: t(texts.result), cell: ({ result: each }) => t(texts.results[each]) },
-            {
-              key: 'why',
-              title: t(texts.why),
-              cell: ({ faults }) =>
-                faults.map(({ pointer, detail }) => (
-                  <p key={pointer}>
-                    <code>{pointer}</code> <bdi>{detail}</bdi>
-                  </p>
-                )),
-            },
-          ]}
-        />
-      )}
-    </div>
-  );
-}
-
-const limited = ['subscribers', 'claims', 'types', 'sources', 'subjects'] as const;
-
-/** Who may subscribe to what, and the editor of it. */
+/** Who may subscribe to what. Whom the rules would refuse is shown beside them before they are saved. */
 export function OriginRules({
   found,
   onChanged,
@@ -156,54 +42,247 @@ export function OriginRules({
   found: Version<Origin>;
   onChanged: (origin: Version<Origin>) => void;
 }) {
-  const [isEdited, setEdited] = useState(false);
-  const rules = found.value.subscriptionrules;
-  return (
-    <section aria-labelledby="rules">
-      <h2 id="rules">{t(texts.rules)}</h2>
-      <p>{t(texts.rulesText)}</p>
-      {isEdited ? (
-        <EditRules found={found} onChanged={onChanged} onClose={() => setEdited(false)} />
-      ) : (
-        <>
-          {rules?.length === 0 && <p class="note">{t(texts.noOne)}</p>}
-          {rules?.map((rule) => (
-            <Rule key={rule.name} rule={rule} />
-          ))}
-          <button type="button" onClick={() => setEdited(true)}>
-            {t(texts.editRules)}
-          </button>
-        </>
-      )}
-    </section>
+  const present = ({ subscriptionrules: rules }: Origin): Draft =>
+    rules === undefined || fitsRows(rules) ? { rules } : { rules, json: readableJson(rules) };
+  const textOf = (of: Draft) => of.json ?? JSON.stringify(of.rules) ?? '';
+  const [draft, setDraft] = useState(() => present(found.value));
+  const [others, setOthers] = useState<ReturnType<typeof differences>>([]);
+  const [reference, setReference] = useState('');
+  const [checked, setChecked] = useState<{ text: string; result: Schemas['RuleCheckResult'] }>();
+  const [isCut, setIsCut] = useState(false);
+  const action = useAction();
+  const { name } = found.value;
+  const path = { name };
+  const version = useVersion(
+    found,
+    () => readOrigin(name),
+    (before, now) => {
+      setOthers(differences(before, now));
+      if (textOf(draft) === textOf(present(before))) setDraft(present(now));
+    },
+    (before, now) =>
+      [before, now].some((each) => textOf(draft) === textOf(present(each))) ||
+      textOf(present(before)) === textOf(present(now)),
   );
-}
+  const typed = (): Rule[] | undefined => (draft.json === undefined ? draft.rules : (parse(draft.json) as Rule[]));
 
-function Rule({ rule }: { rule: Schemas['SubscriptionRule'] }) {
+  const check = async () => {
+    // Without rules nobody is refused: no rules would check those that are in force.
+    const body = { subscriptionrules: typed() ?? [{ name: 'all', types: ['*'] }] };
+    const { data } = await api.POST('/origins/{name}/subscriptionrules/check', { params: { path }, body });
+    setChecked({ text: textOf(draft), result: data });
+  };
+  const save = () =>
+    version.change(async (tag) => {
+      const params = { path, header: { 'If-Match': tag, ...referenceHeader(reference) } };
+      const body = { subscriptionrules: typed() ?? null };
+      const { data, etag = '' } = await api.PATCH('/origins/{name}', { params, body });
+      onChanged({ value: data, tag: etag });
+      setDraft(present(data));
+      announce(t(texts.rulesSaved));
+    });
+  const fill = async () => {
+    const read = await readAll(maxSubscriptions, api.pages('/subscriptions', { params: { query: { origin: name } } }));
+    setIsCut(read.isCut);
+    setDraft({ rules: rulesFrom(read.rows.filter(({ status }) => status !== 'expired' && status !== 'retired')) });
+  };
+  const toRows = async () => {
+    const rules = parse(draft.json ?? '');
+    if (!fitsRows(rules)) throw faultAt(t(texts.notRows));
+    setDraft({ rules });
+  };
+  const { rules, json } = draft;
+  const isLimited = rules !== undefined || json !== undefined;
+  const shown = (action.problem?.faults ?? []).map(({ pointer }) => pointer);
   return (
-    <details>
-      <summary>
-        <bdi>{rule.name}</bdi>
-      </summary>
-      <dl class="facts">
-        {limited
-          .filter((member) => rule[member] !== undefined)
-          .map((member) => (
+    <Form action={action} onSubmit={save}>
+      <div class="split">
+        <div>
+          <ChoiceField
+            label={t(texts.whoMay)}
+            value={isLimited ? 'rules' : 'everyone'}
+            options={['everyone', 'rules'] as const}
+            textOf={(each) => t(texts.who[each])}
+            onChange={(each) => setDraft({ rules: each === 'rules' ? [] : undefined })}
+          />
+          {isLimited && (
             <>
-              <dt key={member}>{t(texts.ruleNames[member])}</dt>
-              <dd>
-                <bdi>{listOf(rule[member])}</bdi>
-              </dd>
+              <p class="soft">{t(texts.rulesText)}</p>
+              <div class="actions">
+                <button type="button" disabled={action.isBusy} onClick={() => void action.run(fill)}>
+                  <Icon of={Sparkles} />
+                  {t(texts.fromToday)}
+                </button>
+                <button
+                  type="button"
+                  class="quiet"
+                  onClick={() => {
+                    if (json !== undefined) return void action.run(toRows);
+                    action.clear();
+                    return setDraft({ rules, json: readableJson(rules) });
+                  }}
+                >
+                  <Icon of={json === undefined ? Braces : Rows3} />
+                  {t(json === undefined ? texts.asJson : texts.asRows)}
+                </button>
+              </div>
+              {isCut && <p class="note open">{t(texts.incomplete)}</p>}
+              {json === undefined ? (
+                <RuleRows rules={rules ?? []} problem={action.problem} onChange={(now) => setDraft({ rules: now })} />
+              ) : (
+                <JsonEditor
+                  label={t(texts.rulesJson)}
+                  hint={t(texts.rulesHint)}
+                  rows={14}
+                  value={json}
+                  onInput={(text) => setDraft({ rules, json: text })}
+                  problem={action.problem}
+                  pointer={place}
+                />
+              )}
             </>
-          ))}
-      </dl>
-    </details>
+          )}
+          <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
+        </div>
+        <section class="card facts-card" aria-labelledby="check">
+          <h2 id="check">{t(texts.check)}</h2>
+          <p class="soft">{t(texts.checkHint)}</p>
+          <button type="button" disabled={action.isBusy} onClick={() => void action.run(check)}>
+            <Icon of={ListChecks} />
+            {t(texts.checkNow)}
+          </button>
+          {checked !== undefined && <CheckResult result={checked.result} isOld={checked.text !== textOf(draft)} />}
+        </section>
+      </div>
+      <ProblemView
+        problem={action.problem}
+        shownAt={shown.filter((each) => (json === undefined ? atField : atPlace).test(each))}
+      />
+      <Differences of={others} />
+      <FormButtons
+        action={action}
+        submit={version.isOvertaken ? t(commonTexts.problems.usePresent(t(texts.saveRules))) : t(texts.saveRules)}
+        cancel={() => go(href('origins', name))}
+      />
+    </Form>
   );
 }
 
-function listOf(value: unknown): string {
-  if (Array.isArray(value)) return value.join(', ');
-  return Object.entries(value ?? {})
-    .map(([name, accepted]) => `${name}: ${[accepted].flat().join(' / ')}`)
-    .join('; ');
+const atPlace = new RegExp(`^${place}`);
+const atField = new RegExp(`^${place}/\\d+/(name|${lists.join('|')})`);
+
+function faultAt(detail: string): AssentError {
+  const fault = { pointer: place, rule: 'body_malformed', detail };
+  const problem = { title: t(texts.rulesJson), detail: '', status: 400, code: 'invalid_request', requestid: '' };
+  return new AssentError({ type: 'about:blank', ...problem, faults: [fault] });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw faultAt(t(texts.notJson((error as Error).message)));
+  }
+}
+
+function RuleRows({
+  rules,
+  problem,
+  onChange,
+}: {
+  rules: readonly Rule[];
+  problem: Problem | undefined;
+  onChange: (rules: Rule[]) => void;
+}) {
+  const set = (at: number, rule: Rule) => onChange(rules.map((each, index) => (index === at ? rule : each)));
+  const setList = (at: number, member: (typeof lists)[number], values: readonly string[]) => {
+    const { [member]: _, ...rest } = rules[at] ?? { name: '' };
+    set(at, values.length === 0 ? rest : { ...rest, [member]: [...values] });
+  };
+  const add = () => {
+    const names = new Set(rules.map(({ name }) => name));
+    let number = rules.length + 1;
+    while (names.has(t(texts.newRule(String(number))))) number += 1;
+    onChange([...rules, { name: t(texts.newRule(String(number))) }]);
+  };
+  return (
+    <>
+      {rules.length === 0 && <p class="note open">{t(texts.noOne)}</p>}
+      <ol class="rules">
+        {rules.map((rule, at) => (
+          <li key={at} class="card">
+            <TextField
+              label={t(texts.name)}
+              problem={problem}
+              pointer={`${place}/${at}/name`}
+              maxLength={100}
+              value={rule.name}
+              onInput={(name) => set(at, { ...rule, name })}
+            />
+            <button
+              type="button"
+              class="quiet"
+              aria-label={t(commonTexts.remove(rule.name))}
+              title={t(commonTexts.remove(rule.name))}
+              onClick={() => onChange(rules.filter((_, index) => index !== at))}
+            >
+              <Icon of={Trash2} />
+            </button>
+            {lists.map((member) => (
+              <ChipsField
+                key={member}
+                label={t(texts.ruleNames[member])}
+                problem={problem}
+                pointer={`${place}/${at}/${member}`}
+                values={rule[member] ?? []}
+                onChange={(values) => setList(at, member, values)}
+                placeholder={t(texts.all)}
+              />
+            ))}
+            {rule.claims !== undefined && (
+              <p class="soft">
+                {t(texts.ruleNames.claims)}: <bdi>{JSON.stringify(rule.claims)}</bdi>
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+      <button type="button" onClick={add}>
+        <Icon of={Plus} />
+        {t(texts.addRule)}
+      </button>
+    </>
+  );
+}
+
+/** It stays while the rules are changed, and says that it is about others. */
+function CheckResult({ result, isOld }: { result: Schemas['RuleCheckResult']; isOld: boolean }) {
+  const { examined, complete, refused, undecided, results } = result;
+  return (
+    <>
+      <p role="status">
+        {t(texts.checked(formatNumber(examined), formatNumber(refused), formatNumber(undecided)))}{' '}
+        {!complete && t(texts.incomplete)}
+      </p>
+      {isOld && <p class="soft">{t(texts.oldResult)}</p>}
+      {refused + undecided > results.length && <p>{t(texts.firstRefused)}</p>}
+      <ul class="plain results">
+        {results.map(({ id, subscriber, result: each, faults }) => (
+          <li key={id}>
+            <a href={href('subscriptions', id)}>
+              <bdi>{subscriber}</bdi>
+            </a>{' '}
+            <span class={`badge ${each === 'refused' ? 'bad' : 'open'}`}>
+              {t(texts.results[each === 'refused' ? each : 'undecided'])}
+            </span>
+            {faults.map(({ pointer, detail }) => (
+              <p key={pointer}>
+                <code>{pointer}</code> <bdi>{detail}</bdi>
+              </p>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 }

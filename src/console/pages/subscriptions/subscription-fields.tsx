@@ -2,7 +2,7 @@ import type { ComponentChildren, TargetedEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, type Problem, type Schemas } from '../../app/api.js';
 import type { useDraft } from '../../app/draft.js';
-import { useResource } from '../../app/live.js';
+import { useResource, useSettled } from '../../app/live.js';
 import { formatNumber, t } from '../../app/text.js';
 import { filterTexts } from '../../texts/filters.js';
 import { registerTexts as texts } from '../../texts/register.js';
@@ -14,7 +14,7 @@ import { FilterBuilder } from './filter-builder.js';
 import { comparisonsIn, conditionsOf, readFilters } from './filter-conditions.js';
 import { JsonEditor, noProblem } from './json-editor.js';
 import { type DraftMember, readDraft, type SubscriptionDraft } from './subscription-draft.js';
-import { type Checked, useSettled, useTriedEvent } from './try-event.js';
+import { type Checked, useTriedEvent } from './try-event.js';
 
 /** The places in a request that these fields show faults of. */
 export const isShownAtField = (pointer: string) =>

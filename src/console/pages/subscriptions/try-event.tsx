@@ -1,8 +1,8 @@
 import { CircleCheck, CircleX } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { api, type Problem, type Schemas } from '../../app/api.js';
-import { useResource } from '../../app/live.js';
+import { useResource, useSettled } from '../../app/live.js';
 import { t } from '../../app/text.js';
 import { filterTexts as texts } from '../../texts/filters.js';
 import { registerTexts } from '../../texts/register.js';
@@ -15,19 +15,6 @@ import type { FieldFault } from './subscription-draft.js';
 
 /** What decides which events a subscription gets. */
 export type Checked = Omit<Schemas['FilterCheck'], 'event' | 'subscription'>;
-
-const typingPauseMs = 350;
-
-/** The value, when it has not changed for a moment. */
-export function useSettled<T>(value: T): T {
-  const key = JSON.stringify(value);
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), typingPauseMs);
-    return () => clearTimeout(timer);
-  }, [key]);
-  return settled;
-}
 
 export interface TriedEvent {
   text: string;
