@@ -12,7 +12,7 @@ import { Icon } from '../../ui/icon.js';
 import { Menu, MenuButton } from '../../ui/menu.js';
 import { SearchBar } from '../../ui/search.js';
 import { Empty, Skeleton, Table, useSelection } from '../../ui/table.js';
-import { Badge, Time, Who } from '../../ui/value.js';
+import { Badge, FactsCard, Time, Who } from '../../ui/value.js';
 import { BlockEffect, queryOf, stoppedText } from './block-effect.js';
 import { canLift, LiftButton, LiftDialog, useBlocks } from './lift-block.js';
 
@@ -115,30 +115,23 @@ const Until = ({ block: { expiresat }, look }: { block: Block; look: 'relative' 
 
 /** Who, why, since when and until when. */
 function BlockFacts({ block }: { block: Block }) {
+  const by = (
+    <>
+      <Who client={block.createdby} person={block.createdbyperson} />
+      {block.byoperator && ` (${t(texts.operator)})`}
+    </>
+  );
   return (
-    <section class="card facts-card" aria-label={t(texts.one)}>
-      <dl class="facts">
-        <dt>{t(commonTexts.reason)}</dt>
-        <dd>
-          <bdi>{block.reason}</bdi>
-        </dd>
-        <dt>{t(texts.until)}</dt>
-        <dd>
-          <Until block={block} look="exact" />
-        </dd>
-        <dt>{t(texts.by)}</dt>
-        <dd>
-          <Who client={block.createdby} person={block.createdbyperson} />
-          {block.byoperator && ` (${t(texts.operator)})`}
-        </dd>
-        <dt>{t(texts.since)}</dt>
-        <dd>
-          <Time at={block.createdat} look="exact" />
-        </dd>
-        <dt>{t(texts.tenant)}</dt>
-        <dd>{block.tenant === '*' ? t(texts.everyTenant) : <bdi>{block.tenant}</bdi>}</dd>
-      </dl>
-    </section>
+    <FactsCard
+      title={t(texts.one)}
+      facts={[
+        [t(commonTexts.reason), <bdi>{block.reason}</bdi>],
+        [t(texts.until), <Until block={block} look="exact" />],
+        [t(texts.by), by],
+        [t(texts.since), <Time at={block.createdat} look="exact" />],
+        [t(texts.tenant), block.tenant === '*' ? t(texts.everyTenant) : <bdi>{block.tenant}</bdi>],
+      ]}
+    />
   );
 }
 

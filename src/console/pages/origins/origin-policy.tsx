@@ -5,7 +5,7 @@ import type { Version } from '../../app/version.js';
 import { commonTexts } from '../../texts/common.js';
 import { originsTexts as texts, policyTexts } from '../../texts/origins.js';
 import { Field } from '../../ui/form.js';
-import { Time } from '../../ui/value.js';
+import { FactsCard, Time } from '../../ui/value.js';
 
 type Origin = Schemas['Origin'];
 
@@ -41,34 +41,17 @@ export function PolicyFacts({ origin }: { origin: Origin }) {
     profile: origin.profile,
     goneafter: formatNumber(origin.goneafter),
   };
+  const rules = subscriptionrules === undefined ? t(texts.everyone) : formatNumber(subscriptionrules.length);
   return (
-    <section class="card facts-card" aria-labelledby="facts">
-      <h2 id="facts">{t(texts.policy)}</h2>
-      <dl class="facts">
-        {members.map((member) => (
-          <>
-            <dt key={member}>{t(policyTexts[member].label)}</dt>
-            <dd>
-              <bdi>{values[member]}</bdi>
-            </dd>
-          </>
-        ))}
-        {isAdmin.value && (
-          <>
-            <dt>{t(texts.rules)}</dt>
-            <dd>{subscriptionrules === undefined ? t(texts.everyone) : formatNumber(subscriptionrules.length)}</dd>
-          </>
-        )}
-        <dt>{t(texts.registered)}</dt>
-        <dd>
-          <Time at={origin.createdat} look="exact" />
-        </dd>
-        <dt>{t(texts.updated)}</dt>
-        <dd>
-          <Time at={origin.updatedat} look="exact" />
-        </dd>
-      </dl>
-    </section>
+    <FactsCard
+      title={t(texts.policy)}
+      facts={[
+        ...members.map((member) => [t(policyTexts[member].label), <bdi>{values[member]}</bdi>] as const),
+        [t(texts.rules), isAdmin.value ? rules : undefined],
+        [t(texts.registered), <Time at={origin.createdat} look="exact" />],
+        [t(texts.updated), <Time at={origin.updatedat} look="exact" />],
+      ]}
+    />
   );
 }
 
