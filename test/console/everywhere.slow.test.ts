@@ -48,7 +48,7 @@ inBrowser('the console', () => {
     const { page, check } = await stage.open(['assent:admin'], '#/origins');
     await page.getByRole('link', { name: stage.tenant.origin, exact: true }).waitFor();
     await page.evaluate(`location.hash = '#/feed'`);
-    await page.getByRole('heading', { name: 'Live feed' }).waitFor();
+    await page.getByRole('heading', { name: 'Feed', exact: true }).waitFor();
     await page.context().setOffline(true);
     await page.evaluate(`location.hash = '#/origins'`);
     await page.getByText('Nothing was changed. This page tries again').waitFor();

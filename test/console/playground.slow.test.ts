@@ -101,7 +101,7 @@ inBrowser('the playground', () => {
     await stage.tenant.revoke(stage.registry.receiver.sink('/orders'));
     await page.getByText('No webhook gets this event.').waitFor();
     await page.getByRole('link', { name: 'Feed' }).click();
-    await page.getByRole('heading', { name: 'Live feed' }).waitFor();
+    await page.getByRole('heading', { name: 'Feed', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Playground' }).click();
     expect(await page.getByLabel('Event as JSON').inputValue()).toContain('com.example.order.kept');
     await check();

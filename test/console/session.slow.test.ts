@@ -136,7 +136,7 @@ inBrowser('the session of the console', () => {
     const second = await context.newPage();
     await second.goto(`${stage.registry.url}/console#/feed`);
     await signedIn(second, 'keeper');
-    await second.getByRole('heading', { name: 'Live feed' }).waitFor();
+    await second.getByRole('heading', { name: 'Feed', exact: true }).waitFor();
     await signOut(page);
     await second.getByLabel('Token', { exact: true }).waitFor();
     await second.reload();
@@ -176,7 +176,7 @@ inBrowser('the session of the console', () => {
       field.value = 'quick.example.com';
       field.dispatchEvent(new Event('input', { bubbles: true }));
       location.hash = '#/feed'`);
-    await page.getByRole('heading', { name: 'Live feed' }).waitFor();
+    await page.getByRole('heading', { name: 'Feed', exact: true }).waitFor();
     await page.evaluate(`location.hash = '#/new-origin'`);
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('quick.example.com');
 

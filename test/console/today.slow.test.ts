@@ -168,7 +168,7 @@ inBrowser('Today in the console', () => {
     await page.keyboard.press('ArrowDown');
     const active = page.locator('[role=option][aria-selected=true]');
     expect(await active.evaluate((option: { id: string }) => option.id)).toBe(
-      await page.getByRole('combobox').getAttribute('aria-activedescendant'),
+      await page.getByRole('dialog').getByRole('combobox').getAttribute('aria-activedescendant'),
     );
     await expectAccessible(page);
     await page.keyboard.press('Control+a');

@@ -57,6 +57,7 @@ export const commonTexts = {
   stop: { en: 'Stop', nl: 'Stoppen' },
   copy: { en: 'Copy', nl: 'Kopiëren' },
   copied: { en: 'Copied.', nl: 'Gekopieerd.' },
+  details: { en: 'Details', nl: 'Details' },
   asTable: { en: 'As a table', nl: 'Als tabel' },
   time: { en: 'Time', nl: 'Tijd' },
   chart: {

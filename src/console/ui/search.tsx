@@ -1,7 +1,8 @@
 import { SlidersHorizontal } from 'lucide';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { replaceQuery, route } from '../app/route.js';
-import { formatNumber, t } from '../app/text.js';
+import { formatNumber, fromLocalTime, t, toLocalTime } from '../app/text.js';
 import { commonTexts } from '../texts/common.js';
 import { Combobox } from './combobox.js';
 import { TextField } from './form.js';
@@ -65,8 +66,11 @@ export function SearchBar({
   keys,
   chips = [],
   onTyped,
+  children,
 }: {
   label: string;
+  /** What else narrows the list. */
+  children?: ComponentChildren;
   /** The parameter that takes what is no `name:value`. */
   words: string;
   keys: readonly SearchKey[];
@@ -138,6 +142,7 @@ export function SearchBar({
           {title} {count !== undefined && <b>{count}</b>}
         </button>
       ))}
+      {children}
       {keys.length > 0 && (
         <Menu
           look="quiet"
@@ -157,9 +162,11 @@ export function SearchBar({
                   {...({ type } as object)}
                   autocomplete="off"
                   spellcheck={false}
-                  value={query[name] ?? ''}
+                  value={type === 'datetime-local' ? toLocalTime(query[name]) : (query[name] ?? '')}
                   onInput={() => undefined}
-                  onChange={({ currentTarget }) => set(name, currentTarget.value)}
+                  onChange={({ currentTarget: { value } }) =>
+                    set(name, type === 'datetime-local' ? (fromLocalTime(value) ?? '') : value)
+                  }
                 />
               ) : (
                 <label key={name}>

@@ -1,7 +1,9 @@
-import type { ComponentChildren } from 'preact';
+import { ChevronDown } from 'lucide';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../app/text.js';
 import { commonTexts } from '../texts/common.js';
+import { Icon } from './icon.js';
 
 export interface TableColumn<Row> {
   key: string;
@@ -25,6 +27,8 @@ interface Selection {
 /** The height of a row in pixels; the stylesheet has it as `--row`. */
 const rowHeight = 40;
 const rowsAround = 12;
+/** As in the stylesheet. */
+const widths = { tablet: 800, desktop: 1024 };
 /** From here on only the rows near the window are drawn. */
 const maxDrawn = 300;
 
@@ -42,6 +46,7 @@ export function Table<Row>({
   onSort,
   onEnd,
   selection,
+  detail,
 }: {
   caption: string;
   columns: ReadonlyArray<TableColumn<Row>>;
@@ -55,10 +60,14 @@ export function Table<Row>({
   /** Called when the user comes near the last row. */
   onEnd?: (() => void) | undefined;
   selection?: Selection | undefined;
+  /** What a row opens below itself, on demand. A click on the row opens it, too. */
+  detail?: (row: Row) => ComponentChildren;
 }) {
+  const opened = useSelection();
   const body = useRef<HTMLTableSectionElement>(null);
   const isLong = rows.length > maxDrawn;
   const [window, setWindow] = useState({ from: 0, to: 60 });
+  const [screen, setScreen] = useState(innerWidth);
   useEffect(() => {
     const measure = () => {
       const above = -(body.current?.getBoundingClientRect().top ?? 0);
@@ -66,6 +75,7 @@ export function Table<Row>({
       const to = Math.ceil((above + innerHeight) / rowHeight) + rowsAround;
       if (isLong) setWindow((before) => (before.from === from && before.to === to ? before : { from, to }));
       if (to >= rows.length) onEnd?.();
+      setScreen(innerWidth);
     };
     measure();
     addEventListener('scroll', measure, { passive: true });
@@ -77,7 +87,9 @@ export function Table<Row>({
   }, [isLong, rows.length, onEnd]);
   const from = isLong ? Math.min(window.from, Math.max(0, rows.length - 1)) : 0;
   const to = isLong ? Math.min(window.to, rows.length) : rows.length;
-  const width = columns.length + (selection === undefined ? 0 : 1);
+  const isWithin = (limit: TableColumn<Row>['from']) => limit === undefined || screen >= widths[limit];
+  const others = [selection, detail].filter((each) => each !== undefined).length;
+  const width = columns.filter(({ from: limit }) => isWithin(limit)).length + others;
   const space = (count: number) =>
     count > 0 && (
       <tr aria-hidden="true" class="space">
@@ -104,6 +116,11 @@ export function Table<Row>({
           {columns.map((column) => (
             <Heading key={column.key} column={column} sort={sort} onSort={onSort} />
           ))}
+          {detail !== undefined && (
+            <th scope="col" class="choice">
+              <span class="unseen">{t(commonTexts.details)}</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody ref={body}>
@@ -111,23 +128,43 @@ export function Table<Row>({
         {rows.slice(from, to).map((row, place) => {
           const key = keyOf(row);
           return (
-            <tr key={key} aria-rowindex={isLong ? from + place + 2 : undefined} onClick={openRow}>
-              {selection !== undefined && (
-                <td class="choice">
-                  <input
-                    type="checkbox"
-                    aria-label={t(commonTexts.choose(nameOf(row)))}
-                    checked={selection.has(key)}
-                    onChange={() => selection.toggle([key], !selection.has(key))}
-                  />
-                </td>
+            <Fragment key={key}>
+              <tr aria-rowindex={isLong ? from + place + 2 : undefined} onClick={openRow}>
+                {selection !== undefined && (
+                  <td class="choice">
+                    <input
+                      type="checkbox"
+                      aria-label={t(commonTexts.choose(nameOf(row)))}
+                      checked={selection.has(key)}
+                      onChange={() => selection.toggle([key], !selection.has(key))}
+                    />
+                  </td>
+                )}
+                {columns.map((column) => (
+                  <td key={column.key} class={classOf(column)}>
+                    {column.cell(row)}
+                  </td>
+                ))}
+                {detail !== undefined && (
+                  <td class="choice">
+                    <button
+                      type="button"
+                      class="quiet"
+                      aria-label={t(commonTexts.details)}
+                      aria-expanded={opened.has(key)}
+                      onClick={() => opened.toggle([key], !opened.has(key))}
+                    >
+                      <Icon of={ChevronDown} />
+                    </button>
+                  </td>
+                )}
+              </tr>
+              {detail !== undefined && opened.has(key) && (
+                <tr class="detail">
+                  <td colSpan={width}>{detail(row)}</td>
+                </tr>
               )}
-              {columns.map((column) => (
-                <td key={column.key} class={classOf(column)}>
-                  {column.cell(row)}
-                </td>
-              ))}
-            </tr>
+            </Fragment>
           );
         })}
         {space(rows.length - to)}
@@ -175,7 +212,8 @@ function Heading<Row>({
 function openRow({ currentTarget, target }: MouseEvent): void {
   const isControl = (target as Element).closest('a, button, input, label, summary') !== null;
   if (isControl || getSelection()?.isCollapsed === false) return;
-  (currentTarget as Element).querySelector<HTMLAnchorElement>('a[href]')?.click();
+  const find = (what: string) => (currentTarget as Element).querySelector<HTMLElement>(what);
+  (find('[aria-expanded]') ?? find('a[href]'))?.click();
 }
 
 /** The place of rows that are still to come. */

@@ -95,7 +95,12 @@ export class Callbacks {
       if (refused === 0) return grantBefore(sql, called);
       const actor = callbackActor(called.tenant, requestId);
       const { id, tenant, origin, sink, createdat: grantedBefore } = called;
-      tx.audit(actor, 'handshake.refused', targetOf(called), { handshake: id, verdict: 'refused_by_owner' });
+      tx.audit(actor, 'handshake.refused', targetOf(called), {
+        origin,
+        sink,
+        handshake: id,
+        verdict: 'refused_by_owner',
+      });
       const subscription = called.subscription ?? undefined;
       tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription, cause: 'refused_by_owner' });
       if (called.trigger === 'renewal') {
@@ -163,7 +168,8 @@ export class Callbacks {
     // A revoked grant: the transaction rolls back, and the caller learns nothing.
     if (grant === undefined) throw callbackUnknown();
     await supersedeFailures(sql, called.trigger === 'registration' ? [] : [id]);
-    tx.audit(actor, 'handshake.granted', targetOf(called), { handshake: id, verdict: 'callback_granted' });
+    const detail = { origin: origin.name, sink, handshake: id, verdict: 'callback_granted' };
+    tx.audit(actor, 'handshake.granted', targetOf(called), detail);
     const { allowedRate, expiresAt } = grant;
     return { kind: 'granted', origin: origin.name, sink, isFirst: true, allowedRate, expiresAt };
   }
@@ -221,7 +227,8 @@ async function keepRejected(
     update handshake set rejectedcallback = ${JSON.stringify(rejected)}::jsonb where id = ${called.id}::uuid`;
   if (rejected.count > maxAudited) return;
   const { allowedorigin, allowedrate } = rejected;
-  const detail = { handshake: called.id, code, allowedorigin, allowedrate };
+  const { origin, sink } = called;
+  const detail = { origin, sink, handshake: called.id, code, allowedorigin, allowedrate };
   audit(actor, 'handshake.callback_rejected', targetOf(called), detail);
 }
 

@@ -99,9 +99,9 @@ export function createSettle({ database, ...retries }: SettleSettings): { settle
       const { state, verdict } = ends.get(claim.id) as Move;
       if (isOpenState(state)) continue;
       const target = claim.subscription === undefined ? `handshake:${claim.id}` : `subscription:${claim.subscription}`;
-      tx.audit(service(claim.tenant), `handshake.${state}`, target, { handshake: claim.id, verdict });
-      if (state === 'granted') continue;
       const { tenant, origin, sink, subscription } = claim;
+      tx.audit(service(tenant), `handshake.${state}`, target, { origin, sink, handshake: claim.id, verdict });
+      if (state === 'granted') continue;
       const cause = publicVerdict(verdict);
       tx.change({ kind: `handshake.${state}`, tenant, origin, sink, subscription, cause });
     }

@@ -36,7 +36,7 @@ export async function refuseUncalled(tx: Transaction, maxRows: number): Promise<
 export function recordRefusals(tx: Transaction, rows: readonly HandshakeRow[]): void {
   for (const { id, tenant, origin, sink, subscription, verdict } of rows) {
     const target = subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
-    tx.audit(service(tenant), 'handshake.refused', target, { handshake: id, verdict });
+    tx.audit(service(tenant), 'handshake.refused', target, { origin, sink, handshake: id, verdict });
     const cause = verdict === null ? undefined : publicVerdict(verdict as Verdict);
     tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription: subscription ?? undefined, cause });
   }

@@ -199,7 +199,8 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
           throw new RegistryError('grant_revoked', subscriptionTexts.grantRevoked);
         }
         if (handshake !== created) await noteResource(sql, request, handshake);
-        tx.audit(actor, 'handshake.requested', `subscription:${id}`, { handshake });
+        const { origin: name, sink } = present;
+        tx.audit(actor, 'handshake.requested', `subscription:${id}`, { origin: name, sink, handshake });
         return { id: handshake, handshake, replayed: false };
       }),
   };

@@ -1,17 +1,23 @@
-import { saveFile } from '../../app/file.js';
-import { api, type Schemas } from '../../app/api.js';
-import { formatNumber, language, readableJson, t, type Text, announce } from '../../app/text.js';
-import { href, route } from '../../app/route.js';
-import { isAdmin, readsEveryTenant } from '../../app/session.js';
-import { auditTexts as texts } from '../../texts/audit.js';
-import { Time } from '../../ui/value.js';
+import { Download } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useAction, useResource } from '../../app/live.js';
-import { commonTexts } from '../../texts/common.js';
-import { ProblemView, Loaded } from '../../ui/form.js';
-import { AuditFilters, type AuditQuery, filterNames } from './audit-filters.js';
+import type { operations } from '../../../base/contract/contract.gen.js';
 import { chunksOf } from '../../../base/formats/lines.js';
+import { api, type Schemas } from '../../app/api.js';
+import { saveFile } from '../../app/file.js';
+import { useAction, useResource } from '../../app/live.js';
+import { replaceQuery, route } from '../../app/route.js';
+import { readsEveryTenant } from '../../app/session.js';
+import { announce, formatNumber, language, t, type Text } from '../../app/text.js';
+import { auditTexts as texts } from '../../texts/audit.js';
+import { commonTexts } from '../../texts/common.js';
+import { ProblemView } from '../../ui/form.js';
+import { Icon } from '../../ui/icon.js';
+import { Menu, MenuButton } from '../../ui/menu.js';
+import { SearchBar, type SearchKey } from '../../ui/search.js';
+import { Empty, Skeleton } from '../../ui/table.js';
+import { AuditEntries } from './audit-entries.js';
 
+type Entry = Schemas['AuditEntry'];
 type ExportForm = 'text/csv' | 'application/jsonl';
 
 interface Progress {
@@ -68,136 +74,6 @@ async function exportAudit(
   }
 }
 
-type Entry = Schemas['AuditEntry'];
-
-const pages: Record<string, string | undefined> = {
-  subscription: 'subscriptions',
-  origin: 'origins',
-  block: 'blocks',
-  grant: 'grants',
-};
-/** From here on a change is folded, and a value. */
-const longChange = 600;
-const longValue = 2_000;
-
-/** One change: what, when, who, and each changed member before and after. */
-function AuditEntry({ entry }: { entry: Entry }) {
-  const { at, tenant, actor, person, action, target, subscriber, reference, changed, requestid } = entry;
-  const { reason, ...details } = entry.details ?? {};
-  const isLong = JSON.stringify(changed ?? {}).length > longChange;
-  return (
-    <li class="card entry">
-      <p>
-        <Time at={at} look="exact" /> · <code>{action}</code> {t(texts.by)}{' '}
-        {person !== undefined && (
-          <>
-            <a href={href('audit', undefined, { person: person.id })} title={person.id}>
-              <bdi>{person.name ?? person.id}</bdi>
-            </a>
-            {' · '}
-          </>
-        )}
-        <a href={href('audit', undefined, { actor })}>
-          <bdi>{actor}</bdi>
-        </a>
-        {readsEveryTenant.value && (
-          <>
-            {' · '}
-            <bdi>{tenant}</bdi>
-          </>
-        )}
-      </p>
-      <p>
-        <Target target={target} /> ·{' '}
-        <a href={href('audit', undefined, { target })} aria-label={`${t(texts.onlyThis)}: ${target}`}>
-          {t(texts.onlyThis)}
-        </a>
-      </p>
-      <dl class="facts">
-        {facts({ subscriber, reason, reference, requestid }).map(({ key, value }) => (
-          <>
-            <dt key={key}>{t(texts[key])}</dt>
-            <dd>
-              <Value value={value} />
-            </dd>
-          </>
-        ))}
-      </dl>
-      {changed !== undefined && (
-        <details open={!isLong}>
-          <summary>
-            {t(texts.changed)}: {Object.keys(changed).join(', ')}
-          </summary>
-          <div class="scroll" tabIndex={0} role="region" aria-label={`${t(texts.changed)}: ${target}, ${at}`}>
-            <table class="changes">
-              <thead>
-                <tr>
-                  <th scope="col">{t(texts.member)}</th>
-                  <th scope="col">{t(texts.before)}</th>
-                  <th scope="col">{t(texts.after)}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {Object.entries(changed).map(([member, { before, after }]) => (
-                  <tr key={member}>
-                    <th scope="row">
-                      <bdi>{member}</bdi>
-                    </th>
-                    <td>
-                      <Value value={before} />
-                    </td>
-                    <td>
-                      <Value value={after} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </details>
-      )}
-      {Object.keys(details).length > 0 && (
-        <details>
-          <summary>{t(texts.details)}</summary>
-          <Value value={details} />
-        </details>
-      )}
-    </li>
-  );
-}
-
-function facts(given: Record<'subscriber' | 'reason' | 'reference' | 'requestid', unknown>) {
-  const keys = ['subscriber', 'reason', 'reference', 'requestid'] as const;
-  return keys.filter((key) => given[key] !== undefined).map((key) => ({ key, value: given[key] }));
-}
-
-/** Operators who only read the audit record see no other page. */
-function Target({ target }: { target: string }) {
-  const place = target.indexOf(':');
-  const page = pages[target.slice(0, place)];
-  const text = <bdi>{target}</bdi>;
-  return page !== undefined && isAdmin.value ? <a href={href(page, target.slice(place + 1))}>{text}</a> : text;
-}
-
-/** A text as it is, everything else as JSON over several lines. */
-function Value({ value }: { value: unknown }) {
-  if (value === null || value === undefined) return <span class="soft">–</span>;
-  const text = typeof value === 'string' ? value : readableJson(value);
-  if (text.length <= longValue) {
-    return typeof value === 'object' ? <pre class="value">{text}</pre> : <bdi>{text}</bdi>;
-  }
-  return (
-    <details>
-      <summary>
-        <bdi>{text.slice(0, 100)}…</bdi> {t(texts.long).replace('{n}', formatNumber(text.length))}
-      </summary>
-      <pre class="value" tabIndex={0}>
-        {text}
-      </pre>
-    </details>
-  );
-}
-
 const drawMs = 200;
 
 function fill(text: Text, { entries, bytes }: Progress): string {
@@ -240,37 +116,39 @@ function AuditExport({ query }: { query: AuditQuery }) {
 
   const text = { complete: texts.done, stopped: texts.stopped, broken: texts.broken };
   return (
-    <details>
-      <summary>{t(texts.export)}</summary>
-      <p>{t(texts.exportText)}</p>
-      <div class="actions">
-        <button type="button" disabled={action.isBusy} onClick={() => void run('text/csv')}>
-          {t(texts.csv)}
+    <>
+      {action.isBusy ? (
+        <button type="button" onClick={() => stop.current.abort()}>
+          {t(commonTexts.stop)}
         </button>
-        <button type="button" disabled={action.isBusy} onClick={() => void run('application/jsonl')}>
-          {t(texts.jsonl)}
-        </button>
-        {action.isBusy && (
-          <button type="button" onClick={() => stop.current.abort()}>
-            {t(commonTexts.stop)}
+      ) : (
+        <Menu
+          button={
+            <>
+              <Icon of={Download} />
+              {t(commonTexts.export)}
+            </>
+          }
+        >
+          <MenuButton onClick={() => void run('text/csv')}>{t(texts.csv)}</MenuButton>
+          <MenuButton onClick={() => void run('application/jsonl')}>{t(texts.jsonl)}</MenuButton>
+        </Menu>
+      )}
+      <div class="line-of" role="status">
+        {progress !== undefined && (
+          <>
+            <progress aria-label={t(commonTexts.export)} /> {fill(texts.progress, progress)}
+          </>
+        )}
+        {ended !== undefined && <p class={ended.end === 'complete' ? '' : 'problem'}>{fill(text[ended.end], ended)}</p>}
+        {ended?.end === 'broken' && (
+          <button type="button" onClick={() => saveFile(ended.file, nameOf(ended.form, '-incomplete'))}>
+            {t(texts.saveIncomplete)}
           </button>
         )}
+        <ProblemView problem={action.problem} isRead />
       </div>
-      {progress !== undefined && (
-        <p>
-          <progress aria-label={t(texts.export)} /> {fill(texts.progress, progress)}
-        </p>
-      )}
-      <div role="status">
-        {ended !== undefined && <p class={ended.end === 'complete' ? '' : 'problem'}>{fill(text[ended.end], ended)}</p>}
-      </div>
-      {ended?.end === 'broken' && (
-        <button type="button" onClick={() => saveFile(ended.file, nameOf(ended.form, '-incomplete'))}>
-          {t(texts.saveIncomplete)}
-        </button>
-      )}
-      <ProblemView problem={action.problem} isRead />
-    </details>
+    </>
   );
 }
 
@@ -280,71 +158,103 @@ function nameOf(form: ExportForm, mark: string): string {
 }
 
 const perPage = 50;
+type AuditQuery = NonNullable<operations['listAuditRecords']['parameters']['query']>;
+const times = ['since', 'until'] as const;
+const names = ['action', 'actor', 'target', 'requestid', 'subscriber', 'tenant'] as const;
+/** What is found by one of these is wanted whoever did it. */
+const narrow = ['actor', 'person', 'target', 'requestid'] as const;
+const words = 'person';
 
-/** The filters and the place in the list are in the address, so that a link shows the same. */
-export function Audit() {
-  const { query } = route.value;
-  const filter = Object.fromEntries(
-    filterNames.filter((name) => query[name]).map((name) => [name, query[name]]),
-  ) as AuditQuery;
-  const { cursor } = query;
-  const key = JSON.stringify([filter, cursor]);
-  const list = useResource(
+/** The beginning of the day so many days ago. */
+function midnight(daysAgo: number): string {
+  const day = new Date();
+  day.setHours(0, 0, 0, 0);
+  day.setDate(day.getDate() - daysAgo);
+  return day.toISOString();
+}
+
+function searchKeys(): SearchKey[] {
+  return [
+    ...names
+      .filter((name) => name !== 'tenant' || readsEveryTenant.value)
+      .map((name) => ({ name, title: t(texts.keys[name]) })),
+    ...times.map((name) => ({ name, title: t(texts.keys[name]), type: 'datetime-local' })),
+  ];
+}
+
+/** What was found so far: the newest, which follow the feed as long as nobody reads on, and what is older. */
+function useEntries(key: string, query: AuditQuery) {
+  const [older, setOlder] = useState<{ key: string; rows: Entry[]; cursor: string | undefined } | undefined>(undefined);
+  const action = useAction();
+  const read = async (place: { cursor?: string }, signal?: AbortSignal) => {
+    const parameters = { ...query, ...place, limit: perPage };
+    return api.GET('/audit', { params: { query: parameters }, ...(signal && { signal }) });
+  };
+  const isMine = older?.key === key;
+  const newest = useResource(
     key,
     async (signal) => {
-      const parameters = { ...filter, limit: perPage, ...(cursor && { cursor }) };
-      const { data, next } = await api.GET('/audit', { params: { query: parameters }, signal });
-      return { entries: data, next };
+      const { data, next } = await read({}, signal);
+      return { rows: data, cursor: next };
     },
-    // The newest page only: an older one does not change, and must not while it is read.
-    () => cursor === undefined && scrollY === 0,
+    () => !isMine && scrollY === 0 && document.querySelector('main [aria-expanded=true]') === null,
   );
-  const heading = useRef<HTMLHeadingElement>(null);
-  const isFirst = useRef(true);
-  useEffect(() => {
-    if (!isFirst.current) {
-      heading.current?.focus();
-      heading.current?.scrollIntoView();
-    }
-    isFirst.current = false;
-  }, [key]);
+  const cursor = isMine ? older.cursor : newest.data?.cursor;
+  const more = () =>
+    action.run(async () => {
+      const { data, next } = await read(cursor === undefined ? {} : { cursor });
+      setOlder({ key, rows: [...(isMine ? older.rows : []), ...data], cursor: next });
+    });
+  return {
+    newest,
+    rows: newest.data && [...newest.data.rows, ...(isMine ? older.rows : [])],
+    problem: action.problem,
+    more: cursor === undefined || action.isBusy || action.problem ? undefined : () => void more(),
+    retry: () => void more(),
+  };
+}
+
+/** Who did what, newest first. What is searched is in the address, so that a link shows the same. */
+export function Audit() {
+  const { query } = route.value;
+  const given = [...names, ...times, words].filter((name) => query[name]);
+  const isPeople = query['people'] === undefined ? narrow.every((name) => !query[name]) : query['people'] === 'true';
+  const filter = {
+    ...Object.fromEntries(given.map((name) => [name, query[name]])),
+    ...(isPeople && { people: true }),
+  } as AuditQuery;
+  const { newest, rows, problem, more, retry } = useEntries(JSON.stringify(filter), filter);
+  const show = (people: boolean) => replaceQuery({ ...query, people: String(people) });
   return (
     <>
-      <h1>{t(texts.title)}</h1>
-      <p>{t(texts.lead)}</p>
-      <AuditFilters key={JSON.stringify(filter)} filter={filter} problem={list.problem} />
-      <AuditExport query={filter} />
-      <h2 ref={heading} tabIndex={-1}>
-        {t(texts.entries)}
-      </h2>
-      <Loaded of={list}>
-        {({ entries, next }) => (
-          <>
-            {entries.length === 0 && <p>{t(commonTexts.nothing)}</p>}
-            <ol class="entries">
-              {entries.map((entry) => (
-                <AuditEntry key={entry.id} entry={entry} />
-              ))}
-            </ol>
-            <div class="actions">
-              {cursor !== undefined && (
-                <a class="button" href={href('audit', undefined, filter as Record<string, string>)}>
-                  {t(texts.newest)}
-                </a>
-              )}
-              {next !== undefined && (
-                <a
-                  class="button"
-                  rel="next"
-                  href={href('audit', undefined, { ...(filter as Record<string, string>), cursor: next })}
-                >
-                  {t(texts.older)}
-                </a>
-              )}
-            </div>
-          </>
-        )}
-      </Loaded>
+      <div class="title">
+        <h1>{t(texts.title)}</h1>
+        <AuditExport query={filter} />
+      </div>
+      <SearchBar
+        label={t(texts.search)}
+        words={words}
+        keys={searchKeys()}
+        chips={([0, 6, 29] as const).map((days) => ({ title: t(texts.days[days]), query: { since: midnight(days) } }))}
+      >
+        <label class="choice">
+          <input type="checkbox" checked={isPeople} onChange={() => show(!isPeople)} /> {t(texts.people)}
+        </label>
+      </SearchBar>
+      <ProblemView problem={newest.problem} onRetry={newest.reload} />
+      {rows === undefined && newest.isLoading && <Skeleton rows={14} />}
+      {rows?.length === 0 &&
+        (isPeople ? (
+          <Empty title={t(texts.noPerson)} text={t(texts.noPersonHint)}>
+            <button type="button" onClick={() => show(false)}>
+              {t(texts.everyone)}
+            </button>
+          </Empty>
+        ) : (
+          <Empty title={t(commonTexts.nothing)} />
+        ))}
+      {rows !== undefined && rows.length > 0 && <AuditEntries caption={t(texts.title)} entries={rows} onEnd={more} />}
+      <ProblemView problem={problem} onRetry={retry} />
     </>
   );
 }

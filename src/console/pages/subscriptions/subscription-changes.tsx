@@ -3,7 +3,7 @@ import { useResource } from '../../app/live.js';
 import { t } from '../../app/text.js';
 import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Loaded } from '../../ui/form.js';
-import { Time, Who } from '../../ui/value.js';
+import { AuditEntries } from '../audit/audit-entries.js';
 
 /** What the audit record has about a subscription or a grant (`subscription:ID`), newest first. */
 export function ChangesOf({ target }: { target: string }) {
@@ -19,23 +19,7 @@ export function ChangesOf({ target }: { target: string }) {
       <h2 id="changes" class="unseen">
         {t(texts.tabs.changes)}
       </h2>
-      <Loaded of={entries}>
-        {(found) => (
-          <ol class="timeline">
-            {found.map(({ id: entry, action, actor, person, at }) => (
-              <li key={entry} class="off">
-                <div class="line-of">
-                  <b>{action}</b>
-                  <span class="soft">
-                    <Who client={actor} person={person} />
-                  </span>
-                  <Time at={at} />
-                </div>
-              </li>
-            ))}
-          </ol>
-        )}
-      </Loaded>
+      <Loaded of={entries}>{(found) => <AuditEntries caption={t(texts.tabs.changes)} entries={found} />}</Loaded>
     </section>
   );
 }
