@@ -374,7 +374,11 @@ const slug = (label) => {
 /** Makes the window a little higher or lower, so that its edge cuts no line. */
 async function fit(page) {
   const height = await page.evaluate(`(() => {
-    const lines = [...document.querySelectorAll('tr, li, p, dt, dd, h1, h2, h3, summary, button, input, label, pre')]
+    const lines = [...document.querySelectorAll(
+      ':is(tr, li, p, dt, dd, h1, h2, h3, summary, button, input, select, textarea, label, pre):not(header *)',
+    )]
+      // What is folded away has a place, too.
+      .filter((each) => each.checkVisibility())
       .map((each) => each.getBoundingClientRect())
       .filter(({ top, bottom }) => bottom > top && bottom - top < 160);
     const heights = Array.from({ length: 141 }, (_, step) => 800 + (step % 2 ? -1 : 1) * Math.ceil(step / 2));
