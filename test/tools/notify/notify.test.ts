@@ -127,6 +127,7 @@ test("a subscriber's webhook hears of its own subscriptions in order, and that o
         filters: [{ sql: `subject LIKE '${id.slice(0, 8)}%'` }],
       }),
     );
+    const ofOne = await subscribeToNotices(registry, tenant.subscriber, '/of-one', { subject: id });
     // An ordinary one of the same webhook: nothing about it for others either.
     await tenant.sender
       .post('/v1/deliveries/outcomes')
@@ -160,6 +161,8 @@ test("a subscriber's webhook hears of its own subscriptions in order, and that o
       'subscription.deleted deleted',
     ]);
 
+    await until(async () => ofOne.about(id).includes('subscription.deleted deleted'));
+    expect(ofOne.about(id).slice(-8)).toEqual(own.about(id).slice(-8));
     const silent = registry.receiver.sink('/silent');
     registry.receiver.on('/silent', (_, response) => response.writeHead(200).end());
     const { id: refused } = await tenant.register(silent);
@@ -178,6 +181,8 @@ test("a subscriber's webhook hears of its own subscriptions in order, and that o
       expect(received.filter(({ subject }) => subject !== ofOther.body.id)).toEqual([]);
     }
     expect(own.about(ofOther.body.id)).toEqual([]);
+    // With the id of a subscription as subject, of that one only.
+    expect(ofOne.received.filter(({ subject }) => subject !== id)).toEqual([]);
     // Subscriptions to notices cause no notices.
     expect(own.about(own.subscription)).toEqual([]);
     for (const event of own.received) {
