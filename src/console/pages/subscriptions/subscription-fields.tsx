@@ -188,8 +188,9 @@ export function useSubscriptionForm(
 ) {
   const { members: typed, faults: own } = readDraft(draft);
   const { source, types, subject, filters } = typed as Checked;
-  const { data: found } = useOrigins();
-  const origins = found === undefined || found.isCut ? undefined : found.rows;
+  const { data: found, isLoading } = useOrigins();
+  // A list while it loads, so that nothing moves when it is there; a text if there are too many, or they cannot be read.
+  const origins = found === undefined ? (isLoading ? [] : undefined) : found.isCut ? undefined : found.rows;
   // What the list shows as chosen.
   const name = typed.origin ?? (origins && defaultOf(origins));
   const members = { ...typed, ...(name !== undefined && { origin: name }) };
