@@ -1,7 +1,7 @@
 import { effect, untracked } from '@preact/signals';
 import { render } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { connection, followLive } from './app/live.js';
+import { useEffect } from 'preact/hooks';
+import { followLive } from './app/live.js';
 import { followOverview } from './app/counts.js';
 import { arrival, href, route, shownName } from './app/route.js';
 import { handOver, restoreRenewal, returnFromIssuer } from './app/issuer.js';
@@ -22,16 +22,14 @@ import {
 import { missingScopes } from './app/places.js';
 import { announce, language, t, type Text } from './app/text.js';
 import { commonTexts, signInTexts } from './texts/common.js';
-import { pages, type PageComponent, type PageEntry } from './pages/index.js';
-import { EndsSoon, LinkQuestion, SignIn } from './pages/sign-in.js';
+import { pages } from './pages/index.js';
 import { Layout, placesOf } from './ui/layout.js';
-import { api, lostConnectionProblem } from './app/api.js';
-import { ProblemView } from './ui/form.js';
-import { Skeleton } from './ui/table.js';
+import { api } from './app/api.js';
+import { later } from './ui/later.js';
 
 function App() {
   const { page, id } = route.value;
-  const found = Object.hasOwn(pages, page) ? pages[page] : undefined;
+  const found = pages.get(page);
   const title = found === undefined ? commonTexts.notFound.title : found.title;
   useEffect(() => {
     document.title = [shownName.value, t(title), 'Assent'].filter(Boolean).join(' - ');
@@ -55,7 +53,7 @@ function App() {
       {(!isSignedIn || isExpired.value) && (isAskingTabs.value ? <Loading /> : <SignIn />)}
       {isSignedIn && found !== undefined && missing.length > 0 && <NotOpen title={title} scopes={missing} />}
       {isSignedIn && found !== undefined && missing.length === 0 && (
-        <LoadedPage key={`${identity} ${page}`} place={found} id={id} />
+        <found.Content key={`${identity} ${page} ${id}`} id={id} />
       )}
       {isSignedIn && found === undefined && (
         <>
@@ -86,39 +84,9 @@ function NotOpen({ title, scopes }: { title: Text; scopes: readonly string[] }) 
   );
 }
 
-const loaded = new Map<PageEntry, PageComponent>();
-
-/** A page whose part of the script is loaded when it is opened for the first time. */
-function LoadedPage({ place, id }: { place: PageEntry; id: string | undefined }) {
-  const [, setTurn] = useState(0);
-  const [isLost, setIsLost] = useState(false);
-  useEffect(() => {
-    if (loaded.has(place)) return;
-    place.load().then(
-      (page) => {
-        loaded.set(place, page);
-        setTurn((before) => before + 1);
-      },
-      () => setIsLost(true),
-    );
-  }, [place, isLost]);
-  // When the registry is back. The session and what was typed are kept.
-  const wasAway = useRef(false);
-  useEffect(() => {
-    wasAway.current ||= isLost && connection.value === 'lost';
-    if (wasAway.current && connection.value === 'live') location.reload();
-  }, [isLost, connection.value]);
-  const Shown = loaded.get(place);
-  if (Shown !== undefined) return <Shown key={id ?? ''} id={id} />;
-  // A browser does not load a module again that it could not load once.
-  if (isLost) return <ProblemView problem={lostConnectionProblem} onRetry={() => location.reload()} />;
-  return (
-    <>
-      <h1>{t(place.title)}</h1>
-      <Skeleton />
-    </>
-  );
-}
+const EndsSoon = later(async () => (await import('./pages/sign-in.js')).EndsSoon);
+const SignIn = later(async () => (await import('./pages/sign-in.js')).SignIn);
+const LinkQuestion = later(async () => (await import('./pages/sign-in.js')).LinkQuestion);
 
 const Loading = () => (
   <p class="soft" role="status">

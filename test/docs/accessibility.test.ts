@@ -4,8 +4,8 @@ import { readPage } from './markdown.js';
 
 test('the accessibility statement lists every page of the console, so that tests open it', () => {
   // Its types are those of a browser, so it is read as text.
-  const index = readPage('src/console/pages/index.ts');
-  const names = [...index.matchAll(/^ {2}'?([a-z-]*)'?: \{/gm)].map(([, name]) => name);
+  const index = readPage('src/console/pages/index.tsx');
+  const names = [...index.matchAll(/^ {4}'?([a-z-]*)'?: page\(/gm)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(10);
   expect(consolePages.map(([place]) => place).sort()).toEqual(names.map((name) => `#/${name}`).sort());
 });

@@ -57,12 +57,12 @@ describe('the incident page', () => {
   test('names what the console has: places, and the labels of buttons', () => {
     const table = /\n\| step[\s\S]*?\n\n/.exec(page)?.[0] ?? '';
     const cells = table.split('\n').map((line) => line.split(' | ')[1] ?? '');
-    const index = readPage('src/console/pages/index.ts');
+    const index = readPage('src/console/pages/index.tsx');
     const texts = ['blocks', 'grants', 'subscriptions'].map((name) => readPage(`src/console/texts/${name}.ts`)).join();
     const labels = cells.flatMap((cell) => [...cell.matchAll(/_(.+?)_/g)].map(([, label]) => label));
     const places = cells.flatMap((cell) => [...cell.matchAll(/#\/([a-z-]+)/g)].map(([, place]) => place));
     expect(labels.length + places.length).toBeGreaterThan(8);
     expect(labels.filter((label) => !texts.includes(`en: '${label}'`))).toEqual([]);
-    expect(places.filter((place) => !new RegExp(`^ {2}'?${place}'?: `, 'm').test(index))).toEqual([]);
+    expect(places.filter((place) => !new RegExp(`^ {4}'?${place}'?: `, 'm').test(index))).toEqual([]);
   });
 });

@@ -17,6 +17,7 @@ import { Menu, MenuButton } from '../../ui/menu.js';
 import { Table } from '../../ui/table.js';
 import { Tabs } from '../../ui/tabs.js';
 import { FactsCard, type Look, lookOf, rateText, Sink, StatusBadge, Time, Who } from '../../ui/value.js';
+import { isHeld, readGrant } from './read-grant.js';
 import { ChangesOf } from '../subscriptions/subscription-changes.js';
 import { Attempts, Deliveries } from '../subscriptions/subscription-timeline.js';
 
@@ -34,13 +35,6 @@ interface GrantDetails {
 
 const maxHandshakes = 3;
 const maxSubscriptions = 20;
-
-export const isHeld = (until: string | undefined): boolean => until !== undefined && Date.parse(until) > Date.now();
-
-export async function readGrant(id: string, signal?: AbortSignal): Promise<Version<Grant>> {
-  const { data, etag = '' } = await api.GET('/grants/{id}', { params: { path: { id } }, ...(signal && { signal }) });
-  return { value: data, tag: etag };
-}
 
 async function readDetails(id: string, signal: AbortSignal): Promise<GrantDetails> {
   const grant = await readGrant(id, signal);

@@ -13,7 +13,8 @@ import { Icon } from '../../ui/icon.js';
 import { type Chip, SearchBar, type SearchKey, totalText } from '../../ui/search.js';
 import { Empty, Skeleton, Table, type TableColumn } from '../../ui/table.js';
 import { Badge, shortRate, Sink, StatusBadge, Time } from '../../ui/value.js';
-import { isHeld, OneGrant, readGrant } from './grant.js';
+import { later } from '../../ui/later.js';
+import { isHeld, readGrant } from './read-grant.js';
 
 interface Running {
   stop: AbortController;
@@ -304,6 +305,8 @@ function columns(): Array<TableColumn<Grant>> {
     },
   ];
 }
+
+const OneGrant = later(async () => (await import('./grant.js')).OneGrant);
 
 /** All of them, or the one that the place names. */
 export function Grants({ id }: { id?: string | undefined }) {

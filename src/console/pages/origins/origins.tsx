@@ -27,12 +27,14 @@ import {
   useTotals,
 } from './origin-numbers.js';
 import { formatDuration } from './origin-policy.js';
-import { OneOrigin } from './origin.js';
+import { later } from '../../ui/later.js';
 import { useOrigins } from './use-origins.js';
 
 type Row = NumberedRow & { origin: Schemas['Origin'] };
 
 const bySubscriptions = '-subscriptions';
+
+const OneOrigin = later(async () => (await import('./origin.js')).OneOrigin);
 
 export function OriginsPage({ id }: { id?: string | undefined }) {
   if (id !== undefined) return <OneOrigin name={id} />;
