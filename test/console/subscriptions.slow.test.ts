@@ -354,6 +354,24 @@ inBrowser('subscriptions in the console', () => {
     expect(stage.registry.receiver.asked.filter(({ path }) => path === '/draft')).toEqual([]);
   });
 
+  test('a subscriber turns notices about a subscription on and off in its settings', async () => {
+    const { registry, tenant } = stage;
+    await tenant.admin.post('/v1/origins').send({ name: 'notices.example.org', notices: true }).expect(201);
+    registry.receiver.consent('/noticed');
+    registry.receiver.consent('/notices', { origin: 'notices.example.org' });
+    const { id } = await tenant.register(sinkOf('/noticed'));
+    const page = await goTo(consumer, `${id}?tab=settings`);
+    await field(page, 'Webhook for the notices').fill(sinkOf('/notices'));
+    await button(page, 'Turn on').click();
+    await page.locator('.notices .badge', { hasText: 'active' }).waitFor();
+    const noticed = async () =>
+      (await tenant.subscriber.get(`/v1/subscriptions?subject=${id}`).expect(200)).body.length;
+    expect(await noticed()).toBe(1);
+    await button(page, 'Turn off').click();
+    await button(page, 'Turn on').waitFor();
+    expect(await noticed()).toBe(0);
+  });
+
   // One for each kind: the sentences are the registry's.
   test.each(['origin_mismatch', 'refused_by_owner', 'name_not_public', 'aborted'] as const)(
     'after %s the reader sees what to change, and the lines to paste only if headers are at fault',

@@ -133,6 +133,19 @@ export const subscriptionPageTexts = {
   saved: { en: 'The subscription is changed.', nl: 'Het abonnement is gewijzigd.' },
   unchanged: { en: 'You changed nothing yet.', nl: 'U hebt nog niets gewijzigd.' },
 
+  notices: { en: 'Notify me', nl: 'Houd me op de hoogte' },
+  noticesHint: {
+    en: 'A webhook of yours gets an event whenever the status of this subscription changes.',
+    nl: 'Een webhook van u krijgt een gebeurtenis als de status van dit abonnement verandert.',
+  },
+  noticesSink: { en: 'Webhook for the notices', nl: 'Webhook voor de meldingen' },
+  noticesTurnOn: { en: 'Turn on', nl: 'Aanzetten' },
+  noticesTurnOff: { en: 'Turn off', nl: 'Uitzetten' },
+  noticesOn: {
+    en: 'Notices are on, once that webhook consents.',
+    nl: 'Meldingen staan aan, zodra die webhook toestemming geeft.',
+  },
+  noticesOff: { en: 'Notices are off.', nl: 'Meldingen staan uit.' },
   rotate: { en: 'Change the credential', nl: 'Credential vervangen' },
   rotateHint: {
     en: 'Senders show it to your webhook with each event; it is stored encrypted and never shown again.',

@@ -11,6 +11,7 @@ import { Time } from '../../ui/value.js';
 import { RotateCredential } from './subscription-actions.js';
 import { draftChanges, type DraftMember, draftOf, patchOf, type SubscriptionDraft } from './subscription-draft.js';
 import { isShownAtField, SubscriptionFields, useSubscriptionForm } from './subscription-fields.js';
+import { Notices } from './subscription-notices.js';
 import { TryEvent } from './try-event.js';
 import { type follow, readSubscription, type SubscriptionDetails } from './use-subscription.js';
 
@@ -126,6 +127,7 @@ export function EditSubscription({
           <TryEvent of={form.tried} wanted={form.wanted} conditions={form.conditions} />
         </aside>
       </Form>
+      <Notices of={read.subscription} />
       {isRotating && <RotateCredential read={read} onClose={() => setIsRotating(false)} onChanged={onChanged} />}
     </>
   );
