@@ -58,7 +58,9 @@ describe('the incident page', () => {
     const table = /\n\| step[\s\S]*?\n\n/.exec(page)?.[0] ?? '';
     const cells = table.split('\n').map((line) => line.split(' | ')[1] ?? '');
     const index = readPage('src/console/pages/index.tsx');
-    const texts = ['blocks', 'grants', 'subscriptions'].map((name) => readPage(`src/console/texts/${name}.ts`)).join();
+    const texts = ['blocks', 'grants', 'origins', 'subscriptions']
+      .map((name) => readPage(`src/console/texts/${name}.ts`))
+      .join();
     const labels = cells.flatMap((cell) => [...cell.matchAll(/_(.+?)_/g)].map(([, label]) => label));
     const places = cells.flatMap((cell) => [...cell.matchAll(/#\/([a-z-]+)/g)].map(([, place]) => place));
     expect(labels.length + places.length).toBeGreaterThan(8);

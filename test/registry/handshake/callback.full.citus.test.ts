@@ -152,7 +152,7 @@ describe('the record of a call that granted nothing', () => {
   ] satisfies Array<[string, Record<string, string>, number, string, string]>)(
     '%s: handshake and status say what arrived and what to send, and the audit record has the code and the values',
     async (_title, headers, status, code, came) => {
-      const { callback, id, handshake } = await offered();
+      const { callback, id, handshake, sink } = await offered();
       if (code === 'callback_expired') {
         await registry.sql('update attempt set callbackexpiresat = now() where handshake = $1::uuid', handshake);
       }
@@ -173,7 +173,7 @@ describe('the record of a call that granted nothing', () => {
       expect((await tenant.read(id)).statusdetails.rejectedcallback).toEqual(shown.rejectedcallback);
       expect(
         (await audited(id)).map(({ actor, details }: { actor: string; details: object }) => [actor, details]),
-      ).toEqual([['callback', { handshake, code, ...sent }]]);
+      ).toEqual([['callback', { handshake, code, origin: tenant.origin, sink, ...sent }]]);
     },
   );
 

@@ -136,7 +136,7 @@ test('a table is as wide as the terminal, and whole with --wide or without a ter
   const args = ['subscriptions', 'list', '--type', 'wide'];
   const env = consumer;
   const narrow = (await runCommand(args, { env, columns: 80 })).stdout.split('\n');
-  expect(narrow[0]).toMatch(/^ID +STATUS +CODE +ORIGIN +SINK +SUBSCRIBER$/);
+  expect(narrow[0]).toMatch(/^ID +STATUS +LABEL +ORIGIN +SINK +SUBSCRIBER$/);
   for (const line of narrow) expect(line.length).toBeLessThanOrEqual(80);
   for (const settings of [{ env }, { env, columns: 80 }]) {
     const more = 'columns' in settings ? ['--wide'] : [];
