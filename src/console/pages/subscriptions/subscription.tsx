@@ -2,6 +2,7 @@ import { ChevronRight, Pencil } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { formatNumber, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
+import { filterTexts } from '../../texts/filters.js';
 import { handshakePageTexts } from '../../texts/handshakes.js';
 import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Icon } from '../../ui/icon.js';
@@ -9,12 +10,13 @@ import { later } from '../../ui/later.js';
 import { Tabs } from '../../ui/tabs.js';
 import { FactsCard, Sink, StatusBadge, Time } from '../../ui/value.js';
 import { type ApiSubscription, follow, type SubscriptionDetails, useSubscription } from './use-subscription.js';
-import { href } from '../../app/route.js';
+import { href, useName } from '../../app/route.js';
 import { missingScopes } from '../../app/places.js';
 import { Loaded } from '../../ui/form.js';
 import { ActionMenu, AskAgain, ResumeButton } from './subscription-actions.js';
 import { ChangesOf } from './subscription-changes.js';
 import { Attempts, Deliveries, Handshakes } from './subscription-timeline.js';
+import { conditionsOf } from './filter-conditions.js';
 import { StatusNote } from './subscription-status.js';
 import { WebhookLines } from './webhook-lines.js';
 
@@ -37,7 +39,7 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
     [t(texts.source), source === undefined ? every : <bdi>{source}</bdi>],
     [t(texts.types), types?.length ? <List of={types} /> : every],
     [t(texts.subject), subject === undefined ? every : <bdi>{subject}</bdi>],
-    [t(texts.filters), filters?.length ? json(filters) : every],
+    [t(texts.filters), filters?.length ? <Filters of={filters} /> : every],
     [t(texts.requestedrate), rate(subscription.requestedrate)],
     [t(texts.allowedrate), rate(statusdetails.allowedrate)],
     [t(texts.grantEnds), statusdetails.grantexpiresat && <Time at={statusdetails.grantexpiresat} look="exact" />],
@@ -89,6 +91,20 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
   return <FactsCard title={t(texts.facts)} facts={facts} />;
 }
 
+/** As sentences, if all of them compare an attribute. */
+function Filters({ of }: { of: readonly unknown[] }) {
+  const found = conditionsOf(of);
+  if (!found.every((each) => each.kind === 'compare')) return json(of);
+  return (
+    <List
+      of={found.map(
+        ({ attribute, operator, isNot, value }) =>
+          `${attribute} ${t(filterTexts.operators[operator][isNot ? 1 : 0])} ${value}`,
+      )}
+    />
+  );
+}
+
 function List({ of }: { of: readonly string[] }) {
   return (
     <ul class="plain">
@@ -116,6 +132,7 @@ export function askedRate({ subscription, handshakes: [latest] }: SubscriptionDe
 export function OneSubscription({ id }: { id: string }) {
   const resource = useSubscription(id);
   const { data } = resource;
+  useName(data?.subscription.sink);
   return (
     <>
       <nav class="path" aria-label={t(commonTexts.path)}>
