@@ -33,7 +33,7 @@ export function Notices({ of: { id, origin, subscriber } }: { of: Schemas['Subsc
   const turnOn = async () => {
     const body = { sink: sink.trim(), protocol: 'HTTP' as const, origin: notices.data?.from, subject: id };
     const header = { 'Idempotency-Key': keyOf(body) };
-    await api.POST('/subscriptions', { params: { header }, body: body as Schemas['SubscriptionRegistration'] });
+    await api.POST('/subscriptions', { params: { header }, body: body });
     announce(t(texts.noticesOn));
     notices.reload();
   };
