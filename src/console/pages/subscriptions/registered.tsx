@@ -31,7 +31,7 @@ export function Answer({ of: { status, statusdetails, attempt, sink, origin } }:
       {status !== 'active' && fixedby === 'headers' && (
         <Copyable text={`WebHook-Allowed-Origin: ${origin}`} label={t(subscriptionPageTexts.toDo.headers)} />
       )}
-      {attempt !== undefined && <Exchange asked={{ sink, origin }} attempt={attempt} isTold />}
+      {attempt !== undefined && <Exchange asked={{ sink, origin }} attempt={attempt} isTold isShort />}
     </>
   );
 }

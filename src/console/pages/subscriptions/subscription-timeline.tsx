@@ -29,10 +29,13 @@ export function Exchange({
   asked: { sink, origin },
   attempt,
   isTold,
+  isShort = false,
 }: {
   asked: Pick<ApiHandshake, 'sink' | 'origin'>;
   attempt: Attempt;
   isTold: boolean;
+  /** Only what came back. */
+  isShort?: boolean;
 }) {
   const { request, response, statuscode, address, timing, evidence, message, advice, tolerated = [] } = attempt;
   const { host, pathname, search } = new URL(sink);
@@ -45,7 +48,7 @@ export function Exchange({
   return (
     <>
       <div class="exchange">
-        <Wire title={t(handshakePageTexts.sent)} lines={sent} />
+        {!isShort && <Wire title={t(handshakePageTexts.sent)} lines={sent} />}
         {received.length > 0 ? (
           <Wire title={t(handshakePageTexts.received)} lines={received} origin={origin} />
         ) : (
@@ -62,7 +65,7 @@ export function Exchange({
           {t(handshakePageTexts.tolerated)}: <bdi>{tolerated.map(({ message: text }) => text).join(' ')}</bdi>
         </p>
       )}
-      {isAdmin.value && (
+      {isAdmin.value && !isShort && (
         <p class="soft">
           {evidence !== undefined && `${t(handshakePageTexts.evidence)}: ${evidence}. `}
           {address !== undefined && `${t(handshakePageTexts.address)}: ${address}. `}
