@@ -80,6 +80,7 @@ describe('every member that a client can write is in the entry about its change'
     const policy = (n: number) => ({
       description: `Number ${n}`,
       isdefault: n === 2,
+      notices: n === 1,
       requestedrate: n,
       defaultrate: n,
       burst: n,

@@ -130,7 +130,7 @@ describe('the page of a callback URL', () => {
       expect.objectContaining({
         actor: 'callback',
         action: 'handshake.refused',
-        details: { handshake, verdict: 'refused_by_owner' },
+        details: { handshake, origin: tenant.origin, sink, verdict: 'refused_by_owner' },
       }),
     );
     // A later decision, by a person or a program, does not count.
