@@ -87,7 +87,7 @@ inBrowser('grants and agreements', () => {
     const row = watching.page.getByRole('row').filter({ hasText: sink('/one') });
     await row.getByText('revoked').waitFor();
     await page.getByRole('link', { name: 'Changes' }).click();
-    await page.getByText('grant.revoked').waitFor();
+    await page.getByText('Revoked: ').waitFor();
     const { body } = await stage.tenant.admin.get('/v1/audit').expect(200);
     expect(JSON.stringify(body)).toContain('TICKET-7');
     await check();
