@@ -25,7 +25,9 @@ interface Search {
   total: string | undefined;
   problem: Problem | undefined;
   isLoading: boolean;
-  /** Reads the next page; also again after a failure. Undefined if there is none. */
+  /** Reads again what is shown. */
+  again: () => void;
+  /** Reads the next page. Undefined if there is none, while one is read, and after a failure. */
   more: (() => void) | undefined;
 }
 
@@ -146,8 +148,9 @@ function useSearch(query: Query): Search {
 
   const { rows, total, cursor, problem, isLoading } = state;
   useOutageEnd({ problem, isLoading }, refreshAll);
-  const canGoOn = !isLoading && (cursor !== undefined || (problem !== undefined && rows.length === 0));
-  return { rows, total, problem, isLoading, more: canGoOn ? () => start(latest.current) : undefined };
+  const canGoOn = !isLoading && cursor !== undefined && problem === undefined;
+  const more = canGoOn ? () => start(latest.current) : undefined;
+  return { rows, total, problem, isLoading, again: refreshAll, more };
 }
 
 function idsOf({ kind, subscription, origin, sink }: Change, rows: readonly Row[]): string[] {
@@ -235,7 +238,7 @@ function SubscriptionList() {
           ? t(commonTexts.loading)
           : t(texts.count(formatNumber(rows.length), formatNumber(search.rows.length), search.total ?? ''))}
       </p>
-      <ProblemView problem={search.problem} onRetry={() => search.more?.()} />
+      <ProblemView problem={search.problem} onRetry={search.again} />
       {chosen.length > 0 && <BulkActions rows={chosen} onDone={selection.clear} />}
       {search.isLoading && search.rows.length === 0 && <Skeleton rows={14} />}
       {isEmpty &&
