@@ -257,9 +257,11 @@ const printing = new Map(
       expect(status).toBe('pending');
       await until(async () => {
         await fetch(program.at('/allow'));
-        return (await tenant.read(id)).status === 'active';
+        // From memory, a moment after the database has it.
+        return (await tenant.permission(sink)).allowed;
       });
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 60 });
+      expect((await tenant.read(id)).status).toBe('active');
       await until(() => program.output.includes(`${tenant.origin} confirmed`));
     },
   );
@@ -281,9 +283,11 @@ const printing = new Map(
       expect(status).toBe('pending');
       await until(async () => {
         await fetch(program.at('/allow'));
-        return (await tenant.read(id)).status === 'active';
+        // From memory, a moment after the database has it.
+        return (await tenant.permission(sink)).allowed;
       });
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 60 });
+      expect((await tenant.read(id)).status).toBe('active');
       await until(async () => (await (await fetch(program.at('/tick'))).text()) === '{"keys":[]}');
 
       let calls = 0;
