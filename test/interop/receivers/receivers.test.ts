@@ -110,6 +110,8 @@ describe.each(languages)('$name', (language) => {
       const address = advised[name] ?? '';
       const { id, sink } = await register('advised', name, address);
       await untilActive(id);
+      // From memory, a moment after the database has it.
+      await until(async () => (await tenant.permission(sink)).allowed);
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 120 });
       if (!name.includes('web-pubsub') && name !== '`basicauth`') expect(await deliver(address)).toBe(true);
       expect(await ask(address, tenant.origin)).toMatchObject({ outcome: 'consent', allowedRate: 120 });
