@@ -28,9 +28,10 @@ inBrowser('the playground', () => {
     await page.getByLabel('Event as JSON').fill(event());
     const gets = page.getByRole('region', { name: 'Webhooks that get it 1' });
     await gets.getByText('/orders').waitFor();
-    expect(await gets.getByRole('row').nth(1).textContent()).toContain('240');
+    await gets.getByRole('row').nth(1).getByText('240').waitFor();
     await gets.getByRole('link', { name: 'zaaksysteem' }).waitFor();
     const nearly = page.getByRole('region', { name: 'Nearly, the nearest first 3' });
+    await nearly.locator('summary').nth(2).waitFor();
     expect(await nearly.locator('summary').allTextContents()).toEqual([
       'It matches, but the webhook has not given consent.1',
       'subject equal to order-1The event has nothing1',
