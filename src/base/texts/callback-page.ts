@@ -7,7 +7,7 @@ export const pageTexts = {
   request: { en: 'Request', nl: 'Verzoek' },
   start: { en: 'Start page', nl: 'Startpagina' },
   console: { en: 'Console', nl: 'Console' },
-  /** Each in itself. */
+  /** Each by its own name. */
   languages: { en: 'English', nl: 'Nederlands' } satisfies Record<Language, string>,
   origin: { en: 'Origin', nl: 'Herkomst' },
   webhook: { en: 'Webhook', nl: 'Webhook' },
@@ -44,10 +44,10 @@ export const questionTexts = {
     nl: 'Dan wordt er niets gestuurd. Na het tijdstip hierboven werkt deze link niet meer.',
   },
   consentRunsOut: {
-    en: 'The present consent runs out, unless the webhook renews it before.',
+    en: 'The current consent expires unless the webhook renews it first.',
     nl: 'Dan loopt de huidige toestemming af, tenzij de webhook die eerder verlengt.',
   },
-  consentStays: { en: 'The present consent stays as it is.', nl: 'Dan blijft de huidige toestemming bestaan.' },
+  consentStays: { en: 'The current consent does not change.', nl: 'Dan blijft de huidige toestemming bestaan.' },
   who: { en: 'Who asks you', nl: 'Wie het u vraagt' },
   assent: {
     en: 'The registry uses Assent, software that records which webhooks agreed to receive events. It sends no events itself.',
@@ -102,8 +102,8 @@ export const decisionTexts = {
   }),
   takeBack: { en: 'To take it back', nl: 'Intrekken' },
   takeBackText: {
-    en: 'Respond to an event with <code>410 Gone</code>, or ask the operator of this registry to revoke the grant.',
-    nl: 'Antwoord op een gebeurtenis met <code>410 Gone</code>, of vraag de beheerder van dit register om de grant in te trekken.',
+    en: 'Respond to events with <code>410 Gone</code>, or ask the operator of this registry to revoke the grant.',
+    nl: 'Beantwoord gebeurtenissen met <code>410 Gone</code>, of vraag de beheerder van dit register om de grant in te trekken.',
   },
   refused: { en: 'Consent refused', nl: 'Toestemming geweigerd' },
   refusal: {

@@ -97,7 +97,7 @@ export const landingTexts = {
           name: { en: 'Ask where an event goes', nl: 'Vragen waar een gebeurtenis naartoe gaat' },
           does: {
             en: 'The response lists the sinks that want it and that you may send to.',
-            nl: 'Het antwoord noemt de sinks die haar willen en waar u naartoe mag sturen.',
+            nl: 'Het antwoord noemt de sinks die de gebeurtenis willen en waar u naartoe mag sturen.',
           },
         },
         {
@@ -113,7 +113,7 @@ export const landingTexts = {
           name: { en: 'Guard a gateway', nl: 'Een gateway beveiligen' },
           does: {
             en: 'nginx, Caddy and Envoy ask Assent before they forward.',
-            nl: 'nginx, Caddy en Envoy vragen het Assent voordat zij doorsturen.',
+            nl: 'nginx, Caddy en Envoy vragen het aan Assent voordat zij doorsturen.',
           },
         },
       ],

@@ -1,4 +1,4 @@
-import { textOf, type Text } from './text.js';
+import type { Text } from './text.js';
 
 type Rate = number | '*';
 
@@ -21,12 +21,17 @@ export const exactLabels = {
   },
   draft: { en: 'Registered as suspended', nl: 'Onderbroken aangemaakt' },
   /** An admin chose the reason, of any length. */
-  blocked: (reason: string): Text => textOf((language) => clip(`${words.blocked[language]}: ${reason}`)),
+  blocked: (reason: string): Text => ({ en: clip(`Blocked: ${reason}`), nl: clip(`Geblokkeerd: ${reason}`) }),
 };
 
-const words = { blocked: { en: 'Blocked', nl: 'Geblokkeerd' } };
 const maxLength = 60;
-const clip = (text: string) => (text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).trimEnd()}…`);
+
+function clip(text: string): string {
+  const characters = [...text];
+  if (characters.length <= maxLength) return text;
+  const kept = characters.slice(0, maxLength - 1).join('');
+  return `${kept.trimEnd()}…`;
+}
 
 /** Why a subscription has its status. */
 export const statusTexts = {

@@ -353,7 +353,7 @@ export const verdictTexts = {
     },
   },
   proxy_malformed: {
-    label: { en: 'Egress proxy response not valid', nl: 'Antwoord van eigen proxy ongeldig' },
+    label: { en: 'Egress proxy response not valid', nl: 'Antwoord eigen proxy niet geldig' },
     title: {
       en: 'The egress proxy of Assent returned no valid response, so Assent did not ask the webhook.',
       nl: 'De proxy van Assent stuurde geen geldig antwoord terug, dus Assent heeft de webhook niets gevraagd.',

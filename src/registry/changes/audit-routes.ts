@@ -48,12 +48,12 @@ function filterOf({ query, principal }: OperationRequest<'listAuditRecords'>): A
   const { since, until, action, actor, person, people, target, requestid, subscriber, tenant } = query;
   // No index has the ids of requests. They begin with the time, and the entries have nearly the same.
   const [from, to] = requestid === undefined ? [] : [-1, 1].map((side) => timeIn(requestid) + side * longestRequestMs);
-  const latest = since === undefined ? from : Math.max(timeOf(since).getTime(), from ?? 0);
-  const first = until === undefined ? to : Math.min(timeOf(until).getTime(), to ?? Infinity);
+  const begin = since === undefined ? from : Math.max(timeOf(since).getTime(), from ?? 0);
+  const end = until === undefined ? to : Math.min(timeOf(until).getTime(), to ?? Infinity);
   return {
     tenants: tenantsOf(principal, tenant),
-    since: latest,
-    until: first,
+    since: begin,
+    until: end,
     requestid,
     action,
     actor,

@@ -68,9 +68,9 @@ export class Feed {
   }
 
   /**
-   * A reader that continues from a cursor, or from the current end, or `last` changes before it. RegistryErrors: `invalid_request` with the place,
-   * for a cursor of another tenant, subscriber or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
-   * `revision_not_reached` if a replica of the database is behind the cursor.
+   * A reader that continues from a cursor, or from the current end, or `last` changes before it. RegistryErrors:
+   * `invalid_request` with the place, for a cursor of another tenant, subscriber or origin; `cursor_too_old`,
+   * `cursor_of_other_history`, `index_loading`; `revision_not_reached` if a replica of the database is behind the cursor.
    */
   async open(scope: FeedScope, cursor: string | undefined, place: string, last?: number): Promise<Reader> {
     const { follower, query, isStandby, onPage } = this.#settings;

@@ -56,25 +56,26 @@ export function isVisible(change: LoggedChange, { tenant, origin, subscriber, wi
   return withStatuses === true || !isEffectOfBlock(change.kind);
 }
 
-/** Among so many of the tenant, the last ones of a scope are looked for. */
-const maxSearched = 5_000;
+/** How many changes of the tenant one read goes through: a subscriber may have none among millions. */
+export const maxSearched = 5_000;
 
-/** The position before the last changes of a scope. */
+/** The position before the last changes of a scope. The end of the log if none of them is found. */
 export async function positionBefore(query: Query, scope: FeedScope, count: number): Promise<bigint> {
   const { tenant, origin, subscriber } = scope;
   const [row] = await query<{ position: string }>(
-    `select greatest(f.horizon, coalesce(first.position - 1, 0))::text as position from feed_state f, (
+    `select greatest(f.horizon, coalesce(first.position - 1, (select max(position) from change)))::text as position
+     from feed_state f, (
        select min(position) as position from (
          select position from (
            select position, kind, subscribers from change
-           where tenant = $1 and ($4::text is null or origin = $4) order by position desc limit ${maxSearched}
+           where tenant = $1 ${origin === undefined ? '' : 'and origin = $4 '}order by position desc limit ${maxSearched}
          ) newest
          where case when $3::text is null then kind not in ('subscription.blocked', 'subscription.unblocked')
            else $3 = any (subscribers) end
          order by position desc limit $2::int
        ) last
      ) first`,
-    [tenant, count, subscriber ?? null, origin ?? null],
+    [tenant, count, subscriber ?? null, ...(origin === undefined ? [] : [origin])],
   );
   if (row === undefined) throw new Error('The table feed_state has no row.');
   return BigInt(row.position);

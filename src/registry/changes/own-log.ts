@@ -1,13 +1,10 @@
 import type { components } from '../../base/contract/contract.gen.js';
 import { storedRate } from '../../consent/rate.js';
 import type { Query } from '../storage/database.js';
-import type { FeedScope, LogBounds, LoggedChange } from './log.js';
+import { maxSearched, type FeedScope, type LogBounds, type LoggedChange } from './log.js';
 
 /** What one subscriber may see. */
 export type OwnScope = FeedScope & { subscriber: string };
-
-/** How many changes of the tenant one read goes through: a subscriber may have none among millions. */
-const maxSearched = 5_000;
 
 interface OwnRow extends Omit<LoggedChange, 'position' | 'resource' | 'subscribers' | 'block'> {
   epoch: string;

@@ -15,7 +15,7 @@ import { membersOf } from '../subscriptions/routes.js';
 type Group = components['schemas']['AttentionGroup'];
 type Total = components['schemas']['OverviewTotal'];
 
-/** What needs nobody: a block is someone's decision, and a hold ends by itself. */
+/** Groups that need no action: a block is someone's decision, and a hold ends by itself. */
 const settled: ReadonlySet<string> = new Set(['blocked', 'held']);
 
 /** What needs attention, in one request that costs the same at any size. */

@@ -29,7 +29,7 @@ const sorts: Readonly<Record<NonNullable<Query['sort']>, string>> = {
   '-used': 'usedcount / nullif(allowedcount, 0)',
 };
 
-/** What happened since then, added up: one more than the limit if there are more. Those without a number are not there. */
+/** What happened since then, added up. One more entry than the limit if there are more; none for what has no number. */
 export function readTotals(
   { query }: Pick<Database, 'query'>,
   tenant: string,
@@ -40,7 +40,7 @@ export function readTotals(
     isHost ? `sum(${column}) as ${column}` : `coalesce(sum(count) filter (where ${ofOrigins[column]}), 0) as ${column}`,
   );
   const source = isHost
-    ? `select host as name, ${sums.join()}, $5::text[] as unused from host_statistic where tenant = $1 and startsat >= $2::timestamptz
+    ? `select host as name, ${sums.join()} from host_statistic where tenant = $1 and startsat >= $2::timestamptz
          and ($3::text is null or host = $3)`
     : `select origin as name, ${sums.join()} from statistic where tenant = $1 and step = 'hour' and startsat >= $2::timestamptz
          and ($3::text is null or origin = $3)`;
@@ -60,8 +60,9 @@ export function readTotals(
            throttled::float8 as throttledcount, gone::float8 as gonecount, refused::float8 as refusalcount,
            leased::float8 as usedcount, allowed::float8 as allowedcount
          from (${source} group by 1) s) s
+       where deliverycount + refusalcount + usedcount + allowedcount > 0
        ${order} limit $4
      ) t ${order}`,
-    [tenant, new Date(since).toISOString(), name?.toLowerCase() ?? null, limit + 1, refusals],
+    [tenant, new Date(since).toISOString(), name?.toLowerCase() ?? null, limit + 1, ...(isHost ? [] : [refusals])],
   );
 }

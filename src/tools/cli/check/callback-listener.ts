@@ -1,7 +1,9 @@
 import type { RejectedCallback } from '../../../consent/handshake.js';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { extname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import Negotiator from 'negotiator';
 import { RegistryError } from '../../../base/errors.js';
@@ -47,6 +49,14 @@ export interface CallbackListenerSettings extends RememberedHandshake {
 }
 
 const maxBody = 4_096;
+/** What the build made for the pages of the registry. */
+const assets = new URL('../../../../dist/pages/assets/', import.meta.url);
+const assetTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
 
 /** The callback URL of one handshake, with the rules and pages of the registry, in memory. Rejects if the port is in use. */
 export async function startCallbackListener(settings: CallbackListenerSettings): Promise<CallbackListener> {
@@ -57,6 +67,8 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', rawHeaders } = request;
     const url = new URL(request.url ?? '', 'http://localhost');
+    const [, asset] = /^\/assets\/([\w-]+\.\w+)$/.exec(url.pathname) ?? [];
+    if (method === 'GET' && asset !== undefined) return sendAsset(response, asset);
     const language = languageOf(request.headers['accept-language']);
     const body = (await text(request)).slice(0, maxBody);
     const answer = async () => {
@@ -121,8 +133,21 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
   };
 }
 
+/** What the page loads. It is no call of the callback URL. */
+async function sendAsset(response: ServerResponse, name: string): Promise<void> {
+  const content = await readFile(new URL(name, assets)).catch(() => undefined);
+  const type = assetTypes[extname(name)];
+  if (content === undefined || type === undefined) return send(response, 404, {}, '');
+  return send(response, 200, { 'Content-Type': type }, content);
+}
+
 /** Resolves when the response is on its way, or can no longer be sent. */
-async function send(response: ServerResponse, status: number, headers: Record<string, string>, content: string) {
+async function send(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  content: string | Buffer,
+) {
   const sent = new Promise((resolve) => response.once('close', resolve).once('finish', resolve));
   response.writeHead(status, headers).end(content);
   await sent;

@@ -123,10 +123,10 @@ export async function setScene(settings: SceneSettings, signal: AbortSignal): Pr
  * Resolves to the port, or to a free one for 0: below those that systems give to connections (Linux from 32768 on), one of
  * which could take it before the service opens it. Throws a SetupError that says what to do: `option` or a variable chose it.
  */
-export async function freePort(wanted: number, option: string): Promise<number> {
+export async function freePort(wanted: number, option: string, tries = 20): Promise<number> {
   if (wanted === 0) {
-    const port = randomInt(10_000, 32_000);
-    return freePort(port, option).catch(() => freePort(0, option));
+    const port = freePort(randomInt(10_000, 32_000), option);
+    return tries === 0 ? port : port.catch(() => freePort(0, option, tries - 1));
   }
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, '127.0.0.1', resolve)).catch(
