@@ -17,7 +17,9 @@ export const api = createClient({
   retries: 0,
   async fetch(request, init) {
     const response = await fetch(request, init);
-    if (response.status === 401) expire();
+    // A response to an earlier token says nothing about the present one.
+    const isPresent = request.headers.get('Authorization') === `Bearer ${session.value?.token}`;
+    if (response.status === 401 && isPresent) expire();
     return response;
   },
 });

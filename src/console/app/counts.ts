@@ -47,7 +47,14 @@ export function followOverview(): void {
   const isOpen = computed(() => !isExpired.value && (isAdmin.value || isConsumer.value));
   const identity = computed(() => session.value?.identity);
   const soon = () => {
-    timer ??= setTimeout(() => void readOverview(), Math.max(soonMs, startedAt + pauseMs - Date.now()));
+    timer ??= setTimeout(
+      () => {
+        timer = undefined;
+        if (overview.peek().isLoading) soon();
+        else void readOverview();
+      },
+      Math.max(soonMs, startedAt + pauseMs - Date.now()),
+    );
   };
   // What another user has is not for the next one.
   effect(() => {

@@ -25,36 +25,44 @@ export function onChange(listener: (change: Change) => void): () => void {
 /** Follows the feed for as long as the user is signed in. */
 export function followLive(): void {
   let stop = new AbortController();
+  let hasFollowed = false;
   effect(() => {
     stop.abort();
     stop = new AbortController();
     const token = isExpired.value ? undefined : session.value?.token;
     connection.value = token === undefined ? 'off' : 'connecting';
-    if (token !== undefined) void run(stop.signal);
+    if (token === undefined) return;
+    void run(stop.signal, hasFollowed);
+    hasFollowed = true;
   });
 }
 
-async function run(signal: AbortSignal): Promise<void> {
-  const onConnection = (state: 'live' | 'lost') => void (signal.aborted || (connection.value = state));
+async function run(signal: AbortSignal, isAgain: boolean): Promise<void> {
+  let isBehind = isAgain;
+  const onConnection = (state: 'live' | 'lost') => {
+    if (signal.aborted) return;
+    connection.value = state;
+    if (state === 'lost' || !isBehind) return;
+    // It began at the present end: what changed before that is read.
+    isBehind = false;
+    restarts.value += 1;
+  };
   try {
     for await (const change of api.changes({ signal, onConnection })) listeners.forEach((listener) => listener(change));
   } catch (error) {
     if (signal.aborted) return;
     if (error instanceof AssentError && error.status === 403) return void (connection.value = 'off');
     connection.value = 'lost';
-    // The cursor is no longer known: it continues from the present end, and everything is read again.
-    if (error instanceof AssentError && error.status === 410) {
-      restarts.value += 1;
-      return run(signal);
-    }
+    // The cursor is no longer known: it continues from the present end.
+    if (error instanceof AssentError && error.status === 410) return run(signal, true);
     // Such as a proxy that answers for a registry that restarts.
     await sleep(feedPauseMs, signal);
-    if (!signal.aborted) return run(signal);
+    if (!signal.aborted) return run(signal, true);
   }
 }
 
-/** How often the feed lost its place. */
-const restarts = signal(0);
+/** How often the feed began again at its present end, so that what is shown may be old. */
+export const restarts = signal(0);
 
 export interface Everything<T> {
   rows: T[];
@@ -127,8 +135,8 @@ export function useResource<T>(
     isLoading: true,
   });
   const [turn, setTurn] = useState(0);
-  const latest = useRef({ read, isAbout });
-  latest.current = { read, isAbout };
+  const latest = useRef({ read, isAbout, isLoading: true });
+  latest.current = { read, isAbout, isLoading: state.isLoading };
 
   useEffect(() => {
     const stop = new AbortController();
@@ -137,8 +145,9 @@ export function useResource<T>(
       (data) => !stop.signal.aborted && setState({ key, data, isLoading: false }),
       (error: unknown) => {
         if (stop.signal.aborted) return;
-        if (!(error instanceof AssentError)) throw error;
-        setState((before) => ({ ...before, problem: error.problem, isLoading: false }));
+        const problem = error instanceof AssentError ? error.problem : undefined;
+        setState((before) => ({ ...before, problem, isLoading: false }));
+        if (problem === undefined) throw error;
       },
     );
     return () => stop.abort();
@@ -146,12 +155,16 @@ export function useResource<T>(
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const leave = onChange((change) => {
-      if (timer !== undefined || !latest.current.isAbout(change)) return;
+    // A read that is under way ends first, or changes without end would stop every one.
+    const readSoon = () => {
       timer = setTimeout(() => {
         timer = undefined;
-        setTurn((before) => before + 1);
+        if (latest.current.isLoading) readSoon();
+        else setTurn((before) => before + 1);
       }, livePauseMs);
+    };
+    const leave = onChange((change) => {
+      if (timer === undefined && latest.current.isAbout(change)) readSoon();
     });
     return () => {
       leave();
@@ -160,13 +173,23 @@ export function useResource<T>(
   }, [key]);
 
   const reload = () => setTurn((n) => n + 1);
-  useOutageEnd(state, reload);
+  // Until the effect above has run, the state is that of the key before.
+  const present = state.key === key ? state : { key, isLoading: true };
+  useOutageEnd(present, reload);
   const put = (data: T) => {
     setState({ key, data, isLoading: true });
     // A read that is under way may have begun before the change.
     reload();
   };
-  return { data: state.data, problem: state.problem, isLoading: state.isLoading, reload, put };
+  return { data: present.data, problem: present.problem, isLoading: present.isLoading, reload, put };
+}
+
+/** Reads again from time to time, while the page can be seen. */
+export function useEvery(ms: number, work: () => void): void {
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && work(), ms);
+    return () => clearInterval(timer);
+  }, []);
 }
 
 const typingPauseMs = 350;
@@ -230,8 +253,8 @@ export function useAction(): Action {
         setState({ isBusy: false, problem: undefined });
         return true;
       } catch (error) {
+        setState({ isBusy: false, problem: error instanceof AssentError ? error.problem : undefined });
         if (!(error instanceof AssentError)) throw error;
-        setState({ isBusy: false, problem: error.problem });
         return false;
       } finally {
         isBusy.current = false;

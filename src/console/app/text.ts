@@ -42,9 +42,10 @@ export function toLocalTime(time: string | undefined): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
-/** The other way. Undefined for an empty input. */
+/** The other way. Undefined for what is no time. */
 export function fromLocalTime(value: string): string | undefined {
-  return value === '' ? undefined : new Date(value).toISOString();
+  const at = new Date(value);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
 /**

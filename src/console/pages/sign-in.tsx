@@ -14,6 +14,7 @@ import {
 } from '../app/session.js';
 import { t } from '../app/text.js';
 import { signInTexts as texts } from '../texts/common.js';
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { Copyable } from '../ui/value.js';
 import { Dialog } from '../ui/dialog.js';
@@ -86,14 +87,14 @@ export function LinkQuestion() {
             [texts.offered, offered],
           ] as const
         ).map(([name, each]) => (
-          <>
-            <dt key={name.en}>{t(name)}</dt>
+          <Fragment key={name.en}>
+            <dt>{t(name)}</dt>
             <dd>
               <Identity of={each} />
               <br />
               <span class="soft">{each.scopes.join(' ')}</span>
             </dd>
-          </>
+          </Fragment>
         ))}
       </dl>
       <div class="actions">

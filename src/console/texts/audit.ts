@@ -21,7 +21,7 @@ export const happenings: Record<string, Text | undefined> = {
   'origin.removed': { en: 'Deleted origin {origin}', nl: 'Herkomst {origin} verwijderd' },
   'block.created': { en: 'Blocked {block}', nl: '{block} geblokkeerd' },
   'block.lifted': { en: 'Lifted the block of {block}', nl: 'De blokkade van {block} beëindigd' },
-  'block.announced': { en: 'Consumers know of the block of {block}', nl: 'Abonnees weten van de blokkade van {block}' },
+  'block.announced': { en: 'Consumers know of the block of {block}', nl: 'Afnemers weten van de blokkade van {block}' },
   'grant.live': { en: '{origin} may send to {sink}', nl: '{origin} mag sturen naar {sink}' },
   'grant.ended': { en: '{origin} may no longer send to {sink}', nl: '{origin} mag niet meer sturen naar {sink}' },
   'grant.revoked': { en: 'Revoked: {origin} to {sink}', nl: 'Ingetrokken: {origin} naar {sink}' },

@@ -81,6 +81,10 @@ export const blocksTexts = {
     en: 'Say what to block. What it stops appears here first.',
     nl: 'Geef aan wat u wilt blokkeren. Wat er stopt, ziet u eerst hier.',
   },
+  counting: {
+    en: 'Assent is still counting what this stops. Press the button again in a moment.',
+    nl: 'Assent telt nog wat er stopt. Druk zo meteen opnieuw op de knop.',
+  },
   effect: { en: 'What it stops', nl: 'Wat stopt' },
   effectNow: { en: 'What it stops now', nl: 'Wat nu stopt' },
   nothingStops: {

@@ -72,7 +72,7 @@ export const commonTexts = {
   all: { en: 'All', nl: 'Alle' },
   search: { en: 'Search', nl: 'Zoeken' },
   find: {
-    anything: { en: 'Find anything', nl: 'Zoek alles' },
+    anything: { en: 'Find anything', nl: 'Overal zoeken' },
     hint: {
       en: 'A page, or a sink, host, origin or id',
       nl: 'Een pagina, of een sink, host, herkomst of id',

@@ -55,7 +55,7 @@ export const grantsTexts = {
   agree: { en: 'Record an agreement', nl: 'Overeenkomst vastleggen' },
   agreeTitle: { en: 'What this does', nl: 'Wat dit doet' },
   agreeLead: {
-    en: 'Consent that organisations settled on paper. Assent asks the webhook nothing and does not renew it. It replaces any grant of this origin and sink, also a revoked one.',
+    en: 'Consent that organisations settled on paper. Assent asks the webhook nothing and does not renew it. It replaces any grant of this origin and sink, even a revoked one.',
     nl: 'Toestemming die organisaties op papier regelden. Assent vraagt de webhook niets en verlengt de toestemming niet. Deze grant vervangt elke grant van deze herkomst en sink, ook een ingetrokken grant.',
   },
   agreed: { en: 'The agreement was recorded.', nl: 'De overeenkomst is vastgelegd.' },
@@ -85,8 +85,8 @@ export const grantsTexts = {
   recordedBy: { en: 'Recorded by', nl: 'Vastgelegd door' },
   requestedRate: { en: 'Requested rate', nl: 'Gevraagd tempo' },
   allowedRate: { en: 'Allowed rate', nl: 'Toegestaan tempo' },
-  allowedOrigin: { en: 'Allowed origin', nl: 'Toegestaan' },
-  tolerated: { en: 'Tolerated', nl: 'Door de vingers gezien' },
+  allowedOrigin: { en: 'Allowed origin', nl: 'Toegestane herkomst' },
+  tolerated: { en: 'Tolerated', nl: 'Toch geaccepteerd' },
   renewsAt: { en: 'Assent asks the webhook again', nl: 'Assent vraagt de webhook opnieuw om toestemming' },
   renewsNever: { en: 'Assent does not renew it.', nl: 'Assent verlengt deze grant niet.' },
   renewalFails: {
@@ -147,5 +147,8 @@ export const grantsTexts = {
   } as Record<string, Text>,
   subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
   allSubscriptions: { en: 'All subscriptions', nl: 'Alle abonnementen' },
-  noSubscriptions: { en: 'No subscription uses this sink.', nl: 'Geen abonnement gebruikt deze sink.' },
+  noSubscriptions: {
+    en: 'No subscription of this origin uses this sink.',
+    nl: 'Geen abonnement op deze herkomst gebruikt deze sink.',
+  },
 } satisfies Record<string, Text | object>;

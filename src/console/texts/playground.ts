@@ -36,14 +36,14 @@ export const playgroundTexts = {
   warnings: { en: 'Valid, but the profile advises otherwise:', nl: 'Geldig, maar het profiel raadt iets anders aan:' },
   gets: { en: 'Webhooks that get it', nl: 'Webhooks die deze gebeurtenis krijgen' },
   getsNone: { en: 'No webhook gets this event.', nl: 'Geen enkele webhook krijgt deze gebeurtenis.' },
-  getsNot: { en: 'Nearly, the nearest first', nl: 'Bijna, wat het dichtst bij is eerst' },
+  getsNot: { en: 'Do not get it, closest first', nl: 'Krijgen deze gebeurtenis niet, dichtstbij eerst' },
   getsNotNone: {
     en: 'Every subscription that you may see gets this event.',
     nl: 'Elk abonnement dat u mag zien, krijgt deze gebeurtenis.',
   },
   onlyOldest: {
-    en: 'The registry explains the 1,000 oldest subscriptions of this origin. It did not read the later ones for this part; the webhooks that get it are all of them.',
-    nl: 'Het register geeft uitleg over de 1000 oudste abonnementen van deze herkomst. De latere staan hier niet bij; de webhooks die deze gebeurtenis krijgen, staan er allemaal.',
+    en: 'The registry explains the 1,000 oldest subscriptions of this origin. Newer ones are missing here.',
+    nl: 'Het register geeft uitleg over de 1000 oudste abonnementen van deze herkomst. Nieuwere ontbreken hier.',
   },
   sink: { en: 'Sink', nl: 'Sink' },
   subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
@@ -76,8 +76,8 @@ export const playgroundTexts = {
     },
   } as Record<string, Text>,
   various: {
-    exact: { en: 'is another one', nl: 'is een andere' },
-    oneOf: { en: 'is another one', nl: 'is een andere' },
+    exact: { en: 'has another value', nl: 'heeft een andere waarde' },
+    oneOf: { en: 'has another value', nl: 'heeft een andere waarde' },
     prefix: { en: 'begins differently', nl: 'begint anders' },
     suffix: { en: 'ends differently', nl: 'eindigt anders' },
     sql: { en: 'An expression is not true', nl: 'Een expressie is niet waar' },

@@ -15,7 +15,7 @@ export const todayTexts = {
   groups: {
     refused: { en: 'Refused', nl: 'Geweigerd' },
     pending: { en: 'Waiting for a decision', nl: 'Wacht op een beslissing' },
-    ending: { en: 'End within a month', nl: 'Verlopen binnen een maand' },
+    ending: { en: 'End within 30 days', nl: 'Eindigen binnen 30 dagen' },
     blocked: { en: 'Stopped by a block', nl: 'Gestopt door een blokkade' },
     unreachable: { en: 'Unreachable', nl: 'Onbereikbaar' },
     retired: { en: 'Retired', nl: 'Buiten gebruik' },
@@ -26,8 +26,8 @@ export const todayTexts = {
     ending: { en: 'grants that are not renewed', nl: 'grants die niet worden verlengd' },
     held: { en: 'the webhook asked to wait', nl: 'de webhook vroeg om te wachten' },
   },
-  recent: { en: 'new since yesterday', nl: 'nieuw sinds gisteren' },
-  noneRecent: { en: 'none new since yesterday', nl: 'geen nieuwe sinds gisteren' },
+  recent: { en: 'in the last 24 hours', nl: 'in de afgelopen 24 uur' },
+  noneRecent: { en: 'none in the last 24 hours', nl: 'geen in de afgelopen 24 uur' },
   unknown: { en: 'none among the newest', nl: 'geen bij de nieuwste' },
   blocks: (count: string, isOne: boolean): Text => ({
     en: isOne ? '1 block in force' : `${count} blocks in force`,

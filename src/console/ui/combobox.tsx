@@ -89,10 +89,9 @@ export function Combobox({
             id={`${id}-${place}`}
             role="option"
             aria-selected={place === active}
-            onPointerDown={(event) => {
-              event.preventDefault();
-              choose(key);
-            }}
+            // The field keeps the focus, and to scroll chooses nothing.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => choose(key)}
           >
             {content}
           </li>

@@ -218,6 +218,25 @@ export function ChoiceField<Value extends string>({
   );
 }
 
+/** Why something is done. */
+export function ReasonField(props: {
+  label?: string;
+  hint?: string;
+  problem: Problem | undefined;
+  value: string;
+  onInput: (value: string) => void;
+}) {
+  return (
+    <TextField
+      label={t(commonTexts.reason)}
+      hint={t(commonTexts.reasonHint)}
+      pointer="/reason"
+      maxLength={500}
+      {...props}
+    />
+  );
+}
+
 /** The `Audit-Reference` of a change. */
 export function ReferenceField(props: {
   problem?: Problem | undefined;
@@ -274,8 +293,11 @@ export function Form({
   useEffect(() => {
     if (action.problem === undefined) return;
     const [fault, problem] = ['[aria-invalid="true"]', '.problem'].map((each) => form.current?.querySelector(each));
-    if (fault instanceof HTMLElement) fault.focus();
-    else problem?.scrollIntoView({ block: 'nearest' });
+    if (fault instanceof HTMLElement) {
+      const fold = fault.closest('details');
+      if (fold !== null) fold.open = true;
+      fault.focus();
+    } else problem?.scrollIntoView({ block: 'nearest' });
   }, [action.problem]);
   const submit = async () => {
     const faults = check();

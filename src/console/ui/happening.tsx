@@ -45,7 +45,7 @@ export function Happening({ kind, of }: { kind: string; of: Subject }) {
   const names: Record<string, ComponentChildren> = {
     sink: sink !== undefined && linked(<Sink sink={sink} />),
     block: block !== undefined && linked(<bdi>{block}</bdi>),
-    origin: origin && (mayOpen('audit') ? <a href={href('origins', origin)}>{origin}</a> : origin),
+    origin: origin && (mayOpen('origins') ? <a href={href('origins', origin)}>{origin}</a> : origin),
   };
   return (
     <span class={`happening ${look}`}>

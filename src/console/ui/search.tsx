@@ -103,7 +103,7 @@ export function SearchBar({
     setText(value);
     onTyped?.({ ...fields, ...parseSearch(value, names, words) });
   };
-  const type = (value: string) => {
+  const edit = (value: string) => {
     write(value);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => commit({ ...fields, ...parseSearch(value, names, words) }), pauseMs);
@@ -130,7 +130,7 @@ export function SearchBar({
         commit({ ...fields, ...parseSearch(typed.current, names, words) });
       }}
     >
-      <Typing label={label} text={text} keys={keys.filter(({ type }) => type === undefined)} onInput={type} />
+      <Typing label={label} text={text} keys={keys.filter(({ type }) => type === undefined)} onInput={edit} />
       {chips.map(({ title, query: chip, count }) => (
         <button
           key={title}
@@ -162,11 +162,16 @@ export function SearchBar({
                   {...({ type } as object)}
                   autocomplete="off"
                   spellcheck={false}
-                  value={type === 'datetime-local' ? toLocalTime(query[name]) : (query[name] ?? '')}
-                  onInput={() => undefined}
-                  onChange={({ currentTarget: { value } }) =>
-                    set(name, type === 'datetime-local' ? (fromLocalTime(value) ?? '') : value)
+                  value={
+                    type === 'datetime-local' ? toLocalTime(query[name]) : (parseSearch(text, names, words)[name] ?? '')
                   }
+                  onInput={(value) => {
+                    if (type === 'datetime-local') return;
+                    edit(formatSearch({ ...parseSearch(typed.current, names, words), [name]: value }, names, words));
+                  }}
+                  onChange={({ currentTarget: { value } }) => {
+                    if (type === 'datetime-local') set(name, fromLocalTime(value) ?? '');
+                  }}
                 />
               ) : (
                 <label key={name}>

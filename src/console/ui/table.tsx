@@ -210,7 +210,7 @@ function Heading<Row>({
 
 /** Unless the click was on a control of the row, or ended a selection of text. */
 function openRow({ currentTarget, target }: MouseEvent): void {
-  const isControl = (target as Element).closest('a, button, input, label, summary') !== null;
+  const isControl = (target as Element).closest('a, button, input, label, summary, dialog, [popover]') !== null;
   if (isControl || getSelection()?.isCollapsed === false) return;
   const find = (what: string) => (currentTarget as Element).querySelector<HTMLElement>(what);
   (find('[aria-expanded]') ?? find('a[href]'))?.click();

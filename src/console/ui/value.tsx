@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { Archive, Ban, Check, CircleX, Clock, Copy, Hourglass, type IconNode, Pause, Unplug, X } from 'lucide';
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
+import { useRef } from 'preact/hooks';
 import { useId } from 'preact/hooks';
 import { announce, formatNumber, locale, t } from '../app/text.js';
 import type { Schemas } from '../app/api.js';
@@ -137,13 +138,16 @@ export function Sink({ sink }: { sink: string }) {
 
 /** Text to take along, in a box that scrolls, with a button that copies it. */
 export function Copyable({ text, label }: { text: string; label: string }) {
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    announce(t(commonTexts.copied));
-  };
+  const box = useRef<HTMLPreElement>(null);
+  /** If the browser does not allow it, the text is chosen. */
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => announce(t(commonTexts.copied)),
+      () => box.current && getSelection()?.selectAllChildren(box.current),
+    );
   return (
     <div class="copyable">
-      <pre tabIndex={0} aria-label={label}>
+      <pre ref={box} tabIndex={0} aria-label={label}>
         <code>{text}</code>
       </pre>
       {window.isSecureContext && (
@@ -177,10 +181,10 @@ export function FactsCard({
         {facts
           .filter(([, value]) => value !== undefined && value !== '')
           .map(([name, value]) => (
-            <>
-              <dt key={name}>{name}</dt>
+            <Fragment key={name}>
+              <dt>{name}</dt>
               <dd>{value}</dd>
-            </>
+            </Fragment>
           ))}
       </dl>
     </section>

@@ -182,15 +182,17 @@ function searchKeys(): SearchKey[] {
   ];
 }
 
-/** What was found so far: the newest, which follow the feed as long as nobody reads on, and what is older. */
+/** What was found so far: the newest, which follow the feed until somebody reads on. */
 function useEntries(key: string, query: AuditQuery) {
-  const [older, setOlder] = useState<{ key: string; rows: Entry[]; cursor: string | undefined } | undefined>(undefined);
+  const [readOn, setReadOn] = useState<{ key: string; rows: Entry[]; cursor: string | undefined } | undefined>(
+    undefined,
+  );
   const action = useAction();
   const read = async (place: { cursor?: string }, signal?: AbortSignal) => {
     const parameters = { ...query, ...place, limit: perPage };
     return api.GET('/audit', { params: { query: parameters }, ...(signal && { signal }) });
   };
-  const isMine = older?.key === key;
+  const isMine = readOn?.key === key;
   const newest = useResource(
     key,
     async (signal) => {
@@ -199,15 +201,17 @@ function useEntries(key: string, query: AuditQuery) {
     },
     () => !isMine && scrollY === 0 && document.querySelector('main [aria-expanded=true]') === null,
   );
-  const cursor = isMine ? older.cursor : newest.data?.cursor;
+  const present = isMine ? readOn : newest.data;
+  const cursor = present?.cursor;
   const more = () =>
     action.run(async () => {
       const { data, next } = await read(cursor === undefined ? {} : { cursor });
-      setOlder({ key, rows: [...(isMine ? older.rows : []), ...data], cursor: next });
+      setReadOn({ key, rows: [...(present?.rows ?? []), ...data], cursor: next });
     });
+  useEffect(() => action.clear(), [key]);
   return {
     newest,
-    rows: newest.data && [...newest.data.rows, ...(isMine ? older.rows : [])],
+    rows: present?.rows,
     problem: action.problem,
     more: cursor === undefined || action.isBusy || action.problem ? undefined : () => void more(),
     retry: () => void more(),

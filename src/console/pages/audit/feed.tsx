@@ -35,7 +35,8 @@ export function FeedPage() {
   const [isPaused, setPaused] = useState(false);
   const list = useRef<HTMLDivElement>(null);
   const paused = useRef(false);
-  paused.current = isPaused;
+  // What comes after one that waits, waits too.
+  paused.current = isPaused || waiting.length > 0;
   const last = useResource(
     'feed',
     async (signal) => (await api.GET('/changes', { params: { query: { last: lastChanges } }, signal })).data.changes,

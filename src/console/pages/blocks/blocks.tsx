@@ -40,10 +40,6 @@ function useBlock(id: string) {
   return resource;
 }
 
-export function Blocks({ id }: { id?: string | undefined }) {
-  return id === undefined ? <BlockList /> : <OneBlock id={id} />;
-}
-
 const History = ({ id, look }: { id: string; look: string }) =>
   missingScopes('audit').length > 0 ? null : (
     <a class={`button ${look}`} href={href('audit', undefined, { target: `block:${id}` })}>
@@ -53,7 +49,7 @@ const History = ({ id, look }: { id: string; look: string }) =>
   );
 
 /** One block with what it stops now. */
-function OneBlock({ id }: { id: string }) {
+export function OneBlock({ id }: { id: string }) {
   const read = useBlock(id);
   const { data: block } = read;
   const isGone = read.problem?.code === 'block_not_found';
@@ -165,7 +161,7 @@ function RowMenu({ block, onLift }: { block: Block; onLift: () => void }) {
   );
 }
 
-function BlockList() {
+export function BlockList() {
   const list = useBlocks();
   const { kind, text = '' } = route.value.query;
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});

@@ -2,7 +2,7 @@ import { TriangleAlert } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
 import { api, AssentError, type Schemas } from '../../app/api.js';
 import { dropDraft, useDraft } from '../../app/draft.js';
-import { useAction, useKey, useResource, useSettled } from '../../app/live.js';
+import { useAction, useKey, useResource, useSettled, incomplete } from '../../app/live.js';
 import { go, href, route } from '../../app/route.js';
 import { isOperator, user } from '../../app/session.js';
 import { announce, capital, fromLocalTime, t } from '../../app/text.js';
@@ -14,6 +14,7 @@ import {
   FormButtons,
   missing,
   ProblemView,
+  ReasonField,
   ReferenceField,
   referenceHeader,
   TextField,
@@ -83,7 +84,7 @@ export function NewBlockPage() {
   const block = async () => {
     if (isSettled && look.problem !== undefined) throw new AssentError(look.problem);
     // Nobody blocks what was not counted: it is there in a moment.
-    if (preview === undefined) return;
+    if (preview === undefined) throw incomplete([{ pointer: '/value', rule: 'required', detail: t(texts.counting) }]);
     // The same end if it is sent again, so that it makes no second block.
     const of = JSON.stringify(draft);
     if (sent.current?.of !== of) sent.current = { of, expiresat: timeOf(draft) };
@@ -157,15 +158,7 @@ export function NewBlockPage() {
                 onInput={set('at')}
               />
             )}
-            <TextField
-              label={t(commonTexts.reason)}
-              hint={t(texts.reasonHint)}
-              problem={problem}
-              pointer="/reason"
-              maxLength={500}
-              value={reason}
-              onInput={set('reason')}
-            />
+            <ReasonField hint={t(texts.reasonHint)} problem={problem} value={reason} onInput={set('reason')} />
             <ReferenceField problem={problem} value={reference} onInput={setReference} />
           </div>
           <section class="note open" aria-labelledby="effect" aria-live="polite" aria-busy={look.isLoading}>

@@ -11,7 +11,7 @@ import type { Version } from '../../app/version.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
 import { ConfirmChange } from '../../ui/dialog.js';
-import { Loaded, missing, ReferenceField, referenceHeader, TextField } from '../../ui/form.js';
+import { Loaded, missing, ReasonField, ReferenceField, referenceHeader } from '../../ui/form.js';
 import { Icon } from '../../ui/icon.js';
 import { Menu, MenuButton } from '../../ui/menu.js';
 import { Table } from '../../ui/table.js';
@@ -368,14 +368,7 @@ function RevokeGrant({ grant, onClose, onChanged }: ChangeProps) {
     >
       <Pair grant={grant.value} />
       <p>{t(texts.revokeLead)}</p>
-      <TextField
-        label={t(commonTexts.reason)}
-        hint={t(commonTexts.reasonHint)}
-        problem={action.problem}
-        pointer="/reason"
-        value={reason}
-        onInput={setReason}
-      />
+      <ReasonField problem={action.problem} value={reason} onInput={setReason} />
       <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
     </ConfirmChange>
   );

@@ -13,7 +13,6 @@ import { Icon } from '../../ui/icon.js';
 import { type Chip, SearchBar, type SearchKey, totalText } from '../../ui/search.js';
 import { Empty, Skeleton, Table, type TableColumn } from '../../ui/table.js';
 import { Badge, shortRate, Sink, StatusBadge, Time } from '../../ui/value.js';
-import { later } from '../../ui/later.js';
 import { isHeld, readGrant } from './read-grant.js';
 
 interface Running {
@@ -174,7 +173,8 @@ function useGrants(key: string, query: GrantQuery) {
   return { rows, problem, isLoading, again, more: isLoading || isEnd || problem !== undefined ? undefined : next };
 }
 
-function GrantList() {
+/** All grants, or those that were searched for. */
+export function GrantList() {
   const { query } = route.value;
   const { sort: _, ...narrowed } = query;
   const [typed, setTyped] = useState('');
@@ -304,11 +304,4 @@ function columns(): Array<TableColumn<Grant>> {
       cell: ({ expiresat }) => <Time at={expiresat} />,
     },
   ];
-}
-
-const OneGrant = later(async () => (await import('./grant.js')).OneGrant);
-
-/** All of them, or the one that the place names. */
-export function Grants({ id }: { id?: string | undefined }) {
-  return id === undefined ? <GrantList /> : <OneGrant id={id} />;
 }

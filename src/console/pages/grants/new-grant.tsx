@@ -2,7 +2,7 @@ import { ChevronRight } from 'lucide';
 import { useId } from 'preact/hooks';
 import { api, type Problem } from '../../app/api.js';
 import { dropDraft, useDraft } from '../../app/draft.js';
-import { useAction, useKey, useResource } from '../../app/live.js';
+import { useAction, useKey, useResource, useSettled } from '../../app/live.js';
 import { go, href, route } from '../../app/route.js';
 import { announce, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
@@ -149,7 +149,7 @@ function SinkField({
   onInput: (sink: string) => void;
 }) {
   const list = useId();
-  const part = field.value.trim();
+  const part = useSettled(field.value.trim());
   const known = useResource(JSON.stringify([origin, part]), async (signal) => {
     if (origin === '' || part.includes(' ')) return [];
     const query = { origin, limit: maxSinks, ...(part !== '' && { sinkcontains: part }) };

@@ -6,7 +6,7 @@ import { dropDraft, useDraft } from '../../app/draft.js';
 import { go, href } from '../../app/route.js';
 import { originsTexts as texts } from '../../texts/origins.js';
 import { Form, FormButtons, missing, ProblemView, ReferenceField, referenceHeader, TextField } from '../../ui/form.js';
-import { changesOf, members, PolicyFields, typedOf, type PolicyMember } from './origin-policy.js';
+import { changesOf, members, PolicyFields, typedOf, type PolicyMember, policyPointers } from './origin-policy.js';
 
 /** What the registry takes if nothing is said: the first origin is the default. */
 const initialOf = (isFirst: boolean) =>
@@ -72,8 +72,8 @@ export function NewOrigin() {
           <summary>{t(texts.policy)}</summary>
           <PolicyFields of={others} typed={typed} onChange={set} problem={action.problem} />
         </details>
-        <ReferenceField value={reference} onInput={setReference} />
-        <ProblemView problem={action.problem} shownAt={['/name']} />
+        <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
+        <ProblemView problem={action.problem} shownAt={['/name', ...policyPointers, 'header/audit-reference']} />
         <FormButtons action={action} submit={t(texts.create)} cancel={href('origins')} />
       </Form>
     </>

@@ -1,7 +1,6 @@
 import { Check, CirclePause, CircleX } from 'lucide';
-import { useEffect } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
-import { isBlock, useResource } from '../../app/live.js';
+import { isBlock, useResource, useEvery } from '../../app/live.js';
 import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, locale, t } from '../../app/text.js';
@@ -42,10 +41,7 @@ export function useTotals(by: 'origin' | 'host', { sort, name }: { sort?: string
     },
     isBlock,
   );
-  useEffect(() => {
-    const clock = setInterval(resource.reload, pauseMs);
-    return () => clearInterval(clock);
-  }, []);
+  useEvery(pauseMs, resource.reload);
   return resource;
 }
 

@@ -1,3 +1,4 @@
+import { defaultOf } from './use-origins.js';
 import { Check, CircleX, Clock, Ellipsis, Pencil, ScrollText, Trash2, Webhook } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -45,7 +46,7 @@ const maxOrigins = 10_000;
 
 async function findDefault(): Promise<string | undefined> {
   const { rows } = await readAll(maxOrigins, api.pages('/origins'));
-  return rows.find(({ isdefault }) => isdefault)?.name;
+  return defaultOf(rows);
 }
 
 async function setDefault(name: string, isdefault: boolean, reference: string): Promise<void> {
@@ -79,7 +80,7 @@ function MakeDefaultDialog({ name, onDone, onClose }: { name: string; onDone: ()
     >
       <p>{t(texts.makeDefaultText)}</p>
       {present.data !== undefined && <p>{t(texts.presentDefault(present.data))}</p>}
-      <ReferenceField value={reference} onInput={setReference} />
+      <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
     </Confirm>
   );
 }
@@ -228,8 +229,8 @@ function EditPolicy({
   return (
     <Form action={action} onSubmit={save}>
       <PolicyFields typed={typed} onChange={setTyped} problem={action.problem} />
-      <ReferenceField value={reference} onInput={setReference} />
-      <ProblemView problem={action.problem} shownAt={policyPointers} />
+      <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
+      <ProblemView problem={action.problem} shownAt={[...policyPointers, 'header/audit-reference']} />
       <Differences of={others} />
       <FormButtons
         action={action}
@@ -242,7 +243,7 @@ function EditPolicy({
 
 type Part = 'overview' | 'rules' | 'settings';
 
-export function OneOrigin({ name }: { name: string }) {
+export function OneOrigin({ id: name }: { id: string }) {
   const read = useResource(
     `origin ${name}`,
     (signal) => readOrigin(name, signal),

@@ -27,17 +27,14 @@ import {
   useTotals,
 } from './origin-numbers.js';
 import { formatDuration } from './origin-policy.js';
-import { later } from '../../ui/later.js';
 import { useOrigins } from './use-origins.js';
 
 type Row = NumberedRow & { origin: Schemas['Origin'] };
 
 const bySubscriptions = '-subscriptions';
 
-const OneOrigin = later(async () => (await import('./origin.js')).OneOrigin);
-
-export function OriginsPage({ id }: { id?: string | undefined }) {
-  if (id !== undefined) return <OneOrigin name={id} />;
+/** What sends, by origin, and where it goes, by host. */
+export function OriginsPage() {
   const lists = [
     { name: 'origins' as const, title: t(texts.byOrigin) },
     { name: 'hosts' as const, title: t(texts.byHost) },
@@ -121,7 +118,7 @@ function OriginList() {
             { key: 'name', title: t(texts.name), cell: OriginCell },
             ...(isAdmin.value
               ? [
-                  ...(rows.length > maxCounted ? [] : [subscriptionsColumn(counts)]),
+                  ...((list.data?.rows.length ?? 0) > maxCounted ? [] : [subscriptionsColumn(counts)]),
                   ...numberColumns<Row>(),
                   stopColumn<Row>('origin', blocks.reload),
                 ]

@@ -20,9 +20,7 @@ export function readEvent(text: string): EventMembers | undefined {
 /** The text with another value of an attribute; an empty value removes it. */
 function withAttribute(event: EventMembers, name: string, value: string): string {
   const { [name]: _before, ...others } = event;
-  const isKnown = name in event;
-  const changed = isKnown ? { ...event, [name]: value } : { ...others, [name]: value };
-  return JSON.stringify(value === '' ? others : changed, null, 2);
+  return JSON.stringify(value === '' ? others : { ...event, [name]: value }, null, 2);
 }
 
 /** The line, from 1, on which a member of the event begins. Undefined if the text does not have it. */

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { api, type Problem, type Schemas } from '../../app/api.js';
-import { isBlock, useResource } from '../../app/live.js';
+import { isBlock, useResource, useSettled } from '../../app/live.js';
 import { href, route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { t } from '../../app/text.js';
@@ -17,7 +17,6 @@ import { MatchView } from './playground-answer.js';
 const draft = signal(JSON.stringify(examples.least, null, 2));
 const chosenOrigin = signal('');
 
-const pauseMs = 350;
 const usualProfile = 'cloudevents';
 
 interface Result {
@@ -115,11 +114,7 @@ interface Settled {
 
 /** The result for the last valid event, and the problem with the present one. Both stay until the next response. */
 function useMatch(origin: string | undefined, text: string): Settled & { isBusy: boolean } {
-  const [asked, setAsked] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(text), pauseMs);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const asked = useSettled(text);
   const match = useResource(
     JSON.stringify([origin, asked]),
     async (signal): Promise<Result | undefined> => {

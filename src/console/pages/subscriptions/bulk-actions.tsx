@@ -1,5 +1,5 @@
 import { Download, Pause, RefreshCw } from 'lucide';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, newKey, type Schemas } from '../../app/api.js';
 import { saveFile } from '../../app/file.js';
 import { useAction } from '../../app/live.js';
@@ -7,7 +7,7 @@ import { announce, formatNumber, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { subscriptionPageTexts, subscriptionsTexts as texts } from '../../texts/subscriptions.js';
 import { Confirm } from '../../ui/dialog.js';
-import { missing, ProblemView, TextField } from '../../ui/form.js';
+import { missing, ProblemView, ReasonField } from '../../ui/form.js';
 import { Icon } from '../../ui/icon.js';
 
 type Row = Schemas['Subscription'];
@@ -56,15 +56,7 @@ export function BulkActions({ rows, onDone }: { rows: readonly Row[]; onDone: ()
           onClose={() => setReason(undefined)}
         >
           <p>{t(subscriptionPageTexts.suspendHint)}</p>
-          <TextField
-            label={t(commonTexts.reason)}
-            hint={t(commonTexts.reasonHint)}
-            problem={action.problem}
-            pointer="/reason"
-            maxLength={500}
-            value={reason}
-            onInput={setReason}
-          />
+          <ReasonField problem={action.problem} value={reason} onInput={setReason} />
         </Confirm>
       )}
     </div>
@@ -76,9 +68,12 @@ const quoted = (value: string | number | undefined) => `"${String(value ?? '').r
 /** All that match, as a file of values between commas (RFC 4180). */
 export function ExportButton({ query }: { query: Readonly<Record<string, string>> }) {
   const action = useAction();
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
   const save = async () => {
+    const { signal } = stop.current;
     const lines = ['id,status,code,sink,origin,subscriber,allowedrate,createdat'];
-    for await (const row of api.list('/subscriptions', { params: { query } })) {
+    for await (const row of api.list('/subscriptions', { params: { query }, signal })) {
       const { id, status, statusdetails, sink, origin, subscriber, createdat } = row;
       const values = [id, status, statusdetails.code, sink, origin, subscriber, statusdetails.allowedrate, createdat];
       lines.push(values.map(quoted).join(','));
@@ -87,7 +82,13 @@ export function ExportButton({ query }: { query: Readonly<Record<string, string>
   };
   return (
     <>
-      <button type="button" onClick={() => void action.run(save)} disabled={action.isBusy}>
+      <button
+        type="button"
+        onClick={() =>
+          void action.run(save).catch((error: Error) => stop.current.signal.aborted || Promise.reject(error))
+        }
+        disabled={action.isBusy}
+      >
         <Icon of={Download} />
         {t(action.isBusy ? commonTexts.busy : commonTexts.export)}
       </button>

@@ -13,7 +13,12 @@ import { later } from '../../ui/later.js';
 import { StatusBadge } from '../../ui/value.js';
 import { type CredentialDraft, CredentialFields, missingIn, readCredential } from './credential-fields.js';
 import { emptyDraft } from './subscription-draft.js';
-import { isShownAtField, SubscriptionFields, useSubscriptionForm } from './subscription-fields.js';
+import {
+  isShownAtField,
+  SubscriptionFields,
+  type SubscriptionForm,
+  useSubscriptionForm,
+} from './subscription-fields.js';
 import { TryEvent } from './try-event.js';
 
 const Registered = later(async () => (await import('./registered.js')).Registered);
@@ -91,10 +96,8 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
   );
 }
 
-type Form = ReturnType<typeof useSubscriptionForm>;
-
 /** What the registry says of the sink as it is typed: without asking it. */
-function SinkCheck({ of }: { of: Form['dryRun'] }) {
+function SinkCheck({ of }: { of: SubscriptionForm['dryRun'] }) {
   const refusal = of?.problem?.faults?.length ? undefined : of?.problem?.detail;
   const isActive = of?.data?.status === 'active';
   return (
@@ -114,7 +117,7 @@ function SinkCheck({ of }: { of: Form['dryRun'] }) {
 }
 
 /** What the webhook would say: it is asked once, and nothing is stored. */
-function AskWebhook({ form }: { form: Form }) {
+function AskWebhook({ form }: { form: SubscriptionForm }) {
   const action = useAction();
   const [asked, setAsked] = useState<{ about: string; answer: Schemas['Subscription'] }>();
   const { sink, origin, requestedrate } = form.members;

@@ -2,7 +2,7 @@ import { Ellipsis, FileSignature, type IconNode, KeyRound, Pause, Play, RefreshC
 import { api, newKey } from '../../app/api.js';
 import { t, type Text, announce } from '../../app/text.js';
 import { subscriptionPageTexts } from '../../texts/subscriptions.js';
-import { missing, ProblemView, ReferenceField, referenceHeader, SelectField, TextField } from '../../ui/form.js';
+import { missing, ProblemView, ReasonField, ReferenceField, referenceHeader, SelectField } from '../../ui/form.js';
 import { useState } from 'preact/hooks';
 import { type CredentialDraft, CredentialFields, readCredential } from './credential-fields.js';
 import { type LoadedResource, useAction } from '../../app/live.js';
@@ -52,7 +52,9 @@ export function RotateCredential({
       title={t(subscriptionPageTexts.rotate)}
       confirm={t(subscriptionPageTexts.rotate)}
       action={action}
-      shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer)}
+      shownAt={(action.problem?.faults ?? [])
+        .map(({ pointer }) => pointer)
+        .filter((pointer) => pointer.startsWith('/sinkcredential/'))}
       sentence={t(subscriptionPageTexts.rotateHint)}
       onConfirm={(ifMatch) =>
         patch(ifMatch, { ...credential, overlapseconds: Number(overlap) }, subscriptionPageTexts.rotated)
@@ -241,12 +243,9 @@ function Decision({
         </p>
       )}
       {!isRemoving && (
-        <TextField
+        <ReasonField
           label={t(kind === 'resume' ? commonTexts.reasonOptional : commonTexts.reason)}
-          hint={t(commonTexts.reasonHint)}
           problem={action.problem}
-          pointer="/reason"
-          maxLength={500}
           value={reason}
           onInput={setReason}
         />

@@ -1,5 +1,5 @@
 import type { Problem } from '../../app/api.js';
-import { t, type Text } from '../../app/text.js';
+import { fromLocalTime, t, type Text, toLocalTime } from '../../app/text.js';
 import { registerTexts as texts } from '../../texts/register.js';
 import type { ApiSubscription } from './use-subscription.js';
 
@@ -50,15 +50,10 @@ export function draftOf(subscription: ApiSubscription): SubscriptionDraft {
     filters: json(subscription.filters),
     requestedrate: subscription.requestedrate === undefined ? '' : String(subscription.requestedrate),
     callback: subscription.callback ?? 'offer',
-    expiresat: subscription.expiresat === undefined ? '' : localTime(subscription.expiresat),
+    expiresat: toLocalTime(subscription.expiresat),
     protocolsettings: json(subscription.protocolsettings),
     config: json(subscription.config),
   };
-}
-
-function localTime(at: string): string {
-  const time = new Date(at);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 /**
@@ -92,7 +87,7 @@ export function readDraft(draft: SubscriptionDraft): { members: Members; faults:
       members.requestedrate = Number(draft.requestedrate);
       if (!/^[1-9]\d*$/.test(draft.requestedrate)) fault('requestedrate', texts.notNumber);
     },
-    expiresat: () => (members.expiresat = new Date(draft.expiresat).toISOString()),
+    expiresat: () => (members.expiresat = fromLocalTime(draft.expiresat) ?? draft.expiresat),
     protocolsettings: () => json('protocolsettings'),
     config: () => json('config'),
   };

@@ -22,7 +22,7 @@ export const isShownAtField = (pointer: string) =>
     pointer,
   );
 
-type SubscriptionForm = ReturnType<typeof useSubscriptionForm>;
+export type SubscriptionForm = ReturnType<typeof useSubscriptionForm>;
 
 /** The members of a subscription, to register or to edit one, as questions in their order. */
 export function SubscriptionFields({
@@ -120,7 +120,11 @@ export function SubscriptionFields({
         <details>
           <summary>{t(texts.more)}</summary>
           <div class="pair">
-            {field('expiresat', t(texts.ends), t(texts.endsHint), { type: 'datetime-local', step: 1 })}
+            {field('expiresat', t(texts.ends), t(texts.endsHint), {
+              type: 'datetime-local',
+              step: 1,
+              max: '9999-12-31T23:59:59',
+            })}
             <SelectField
               {...shared('callback', t(texts.callback), t(texts.callbackHint))}
               value={draft.callback}

@@ -10,7 +10,6 @@ import { commonTexts, subscriptionStatusNames } from '../../texts/common.js';
 import { subscriptionsTexts as texts } from '../../texts/subscriptions.js';
 import { ProblemView } from '../../ui/form.js';
 import { Icon } from '../../ui/icon.js';
-import { later } from '../../ui/later.js';
 import { type Chip, SearchBar, type SearchKey, totalText } from '../../ui/search.js';
 import { Empty, Skeleton, type TableColumn, Table, useSelection } from '../../ui/table.js';
 import { shortRate, Sink, StatusBadge, Time } from '../../ui/value.js';
@@ -210,7 +209,8 @@ function askedIn(query: Query): Query {
   return Object.fromEntries(Object.entries(query).filter(([name, value]) => known(name) && value !== ''));
 }
 
-function SubscriptionList() {
+/** All subscriptions, or those that were searched for. */
+export function SubscriptionList() {
   const { query } = route.value;
   const asked = askedIn({ sort: newestFirst, ...query });
   const key = JSON.stringify(asked);
@@ -337,11 +337,4 @@ function columns(): Array<TableColumn<Row>> {
       cell: ({ createdat }) => <Time at={createdat} look="age" />,
     },
   ];
-}
-
-const OneSubscription = later(async () => (await import('./subscription.js')).OneSubscription);
-
-/** All of them, or the one that the place names. */
-export function SubscriptionsPage({ id }: { id?: string | undefined }) {
-  return id === undefined ? <SubscriptionList /> : <OneSubscription id={id} />;
 }

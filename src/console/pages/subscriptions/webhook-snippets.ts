@@ -147,7 +147,6 @@ http-request return status 204 hdr Allow POST if METH_OPTIONS`,
   },
 ];
 
-/** The lines for one origin. The path of the sink is filled in if it needs no escaping in any language. */
 /** The registry's own default rate. */
 const usualRate = 60;
 
@@ -155,6 +154,7 @@ const usualRate = 60;
 export const rateToSuggest = (asked: number | undefined, byDefault: number | '*' | undefined): number =>
   asked ?? (byDefault === undefined || byDefault === '*' ? usualRate : byDefault);
 
+/** The lines for one origin. The path of the sink is filled in if it needs no escaping in any language. */
 export function linesFor(code: string, { origin, rate, sink }: { origin: string; rate: number; sink: string }): string {
   const path = URL.canParse(sink) ? new URL(sink).pathname : '';
   const given: Record<string, string> = {

@@ -1,9 +1,8 @@
 import { Calendar, type IconNode, Pause, Timer } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
 import { counts, overview, readOverview } from '../../app/counts.js';
-import { useOutageEnd, useResource } from '../../app/live.js';
+import { useOutageEnd, useResource, useEvery } from '../../app/live.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { capital, formatNumber, locale, t } from '../../app/text.js';
@@ -63,7 +62,7 @@ function NumberCard({ name, of }: { name: GroupName; of: Group | undefined }) {
       <b class={count === 0 ? 'soft' : ''}>{of === undefined ? '–' : totalText({ count, isAtLeast: more })}</b>
       <span>
         {name === 'blocked' && blocks !== undefined ? (
-          t(texts.blocks(formatNumber(blocks.count), blocks.count === 1))
+          t(texts.blocks(totalText(blocks), blocks.count === 1))
         ) : recent > 0 ? (
           <>
             <span class="new">+{formatNumber(recent)}</span> {t(texts.recent)}
@@ -80,7 +79,7 @@ function NumberCard({ name, of }: { name: GroupName; of: Group | undefined }) {
 
 /** Something that waits for a person, and what to do about it. */
 interface Problem {
-  id: string;
+  key: string;
   badge: ComponentChildren;
   sink: string;
   address: string;
@@ -97,7 +96,7 @@ const actions: Partial<Record<GroupName, Problem['action']>> = {
 function problemsIn(groups: readonly Group[]): Problem[] {
   const ofSubscriptions = groups.flatMap(({ group, firstsubscriptions = [] }) =>
     firstsubscriptions.map(({ id, sink, status, statusdetails: { label, message, since } }) => ({
-      id,
+      key: id,
       badge: <StatusBadge status={status} />,
       sink,
       address: href('subscriptions', id),
@@ -109,7 +108,7 @@ function problemsIn(groups: readonly Group[]): Problem[] {
   const grants = groups.flatMap(({ group, firstgrants = [] }) => {
     const [look, icon] = ofGrants[group] ?? (['off', Pause] as const);
     return firstgrants.map(({ id, origin, sink, expiresat, helduntil }) => ({
-      id,
+      key: `${group} ${id}`,
       badge: (
         <Badge look={look} icon={icon}>
           {t(group === 'held' ? texts.held : texts.ends)}
@@ -171,7 +170,7 @@ function NeedsPerson({ groups }: { groups: readonly Group[] | undefined }) {
       ) : rows.length === 0 ? (
         <Empty title={t(texts.nothing)} text={t(texts.nothingHint)} />
       ) : (
-        <Table caption={t(texts.needs)} rows={rows} keyOf={({ id, sink }) => id + sink} columns={columns()} />
+        <Table caption={t(texts.needs)} rows={rows} keyOf={({ key }) => key} columns={columns()} />
       )}
     </section>
   );
@@ -191,14 +190,6 @@ type Range = keyof typeof ranges;
 function range(): Range {
   const wanted = route.value.query['range'] ?? '';
   return Object.hasOwn(ranges, wanted) ? (wanted as Range) : 'day';
-}
-
-/** Reads again from time to time, while the page can be seen. */
-function useEvery(ms: number, work: () => void): void {
-  useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && work(), ms);
-    return () => clearInterval(timer);
-  }, [ms]);
 }
 
 /** How much happened, from the numbers that the registry keeps for this. */
@@ -241,7 +232,7 @@ function chartsOf(data: Statistics) {
     );
   const leased = sum(({ kind, code }) => kind === 'lease' && code === 'leased');
   const allowed = sum(({ kind, code }) => kind === 'lease' && code === 'allowed');
-  const used = leased.map((value, place) => (value === 0 ? 0 : (100 * value) / (allowed[place] ?? value)));
+  const used = leased.map((value, place) => (value === 0 ? 0 : (100 * value) / (allowed[place] || value)));
   const step = data.step === 'hour' ? 'hour' : 'day';
   return {
     handshakes: (
