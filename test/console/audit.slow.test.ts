@@ -55,6 +55,7 @@ line'), null from generate_series(1, 3000) n`,
     const search = page.getByRole('combobox');
     await search.fill(`target:subscription:${id} action:subscription.replaced`);
     await page.waitForURL('**action=subscription.replaced**');
+    await until(async () => (await page.getByRole('row').count()) === 2);
     await open(page, /zaaksysteem.*Changed/);
     expect(
       await entry(page, /zaaksysteem.*Changed/)
@@ -62,6 +63,7 @@ line'), null from generate_series(1, 3000) n`,
         .getAttribute('href'),
     ).toBe(`#/subscriptions/${id}`);
     const row = page.locator('table.changes tr', { has: page.getByRole('rowheader', { name: 'filters' }) });
+    await row.waitFor();
     const [before, after] = await row.getByRole('cell').allTextContents();
     expect(before).toContain('nl.example.before');
     expect(after).toContain('nl.example.after');
@@ -103,9 +105,10 @@ line'), null from generate_series(1, 3000) n`,
 
   test('older entries follow as one scrolls, and by time', async () => {
     const { page, check } = await stage.open(['assent:admin'], '#/audit?actor=robot');
-    await entry(page, 'example.com/1 ').waitFor();
+    await entry(page, /example\.com\/1\b/).waitFor();
+    expect(await page.getByRole('row', { name: /example\.com\/120\b/ }).count()).toBe(0);
     await page.evaluate(`scrollTo(0, document.body.scrollHeight)`);
-    await entry(page, 'example.com/51 ').waitFor();
+    await entry(page, /example\.com\/51\b/).waitFor();
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByLabel('Before', { exact: true }).fill('2001-01-01T00:00:00');
     await page.keyboard.press('Tab');

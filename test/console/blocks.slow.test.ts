@@ -34,6 +34,7 @@ inBrowser('blocks in the console', () => {
 
     await page.getByRole('link', { name: 'Origins' }).click();
     await page.getByRole('link', { name: 'By host' }).click();
+    await page.getByRole('link', { name: `Stop for 1 hour: ${host}` }).waitFor();
     const [worst] = await page.getByRole('row').filter({ hasText: 'Stop for 1 hour' }).allInnerTexts();
     expect(worst).toMatch(new RegExp(`^${host}\\s+8\\s+8\\s`));
     await page.getByRole('link', { name: `Stop for 1 hour: ${host}` }).click();
@@ -89,8 +90,9 @@ inBrowser('blocks in the console', () => {
   test('a new block shows faults at their field and its effect before it is made; several are lifted at once', async () => {
     const { page, check } = await stage.open(['assent:admin'], '#/blocks');
     await page.getByRole('main').getByRole('link', { name: 'New block' }).first().click();
-    expect(await page.getByRole('link', { name: 'Blocks' }).first().getAttribute('aria-current')).toBe('page');
     const value = page.getByRole('textbox', { name: 'Host' });
+    await value.waitFor();
+    expect(await page.getByRole('link', { name: 'Blocks' }).first().getAttribute('aria-current')).toBe('page');
     await page.getByRole('button', { name: 'Block now' }).click();
     await page.getByText('Fill in: Reason.').waitFor();
     await value.fill(`${host}:443`);
@@ -182,7 +184,7 @@ inBrowser('blocks in the console', () => {
 
     const admin = await stage.open(['assent:admin'], '#/blocks', { language: 'nl' });
     await admin.page.getByRole('button', { name: 'Meer: evil.example' }).click();
-    await admin.page.getByRole('link', { name: 'Auditlog' }).last().waitFor();
+    await admin.page.getByRole('link', { name: 'Auditlog' }).nth(1).waitFor();
     expect(await admin.page.getByRole('button', { name: 'Opheffen' }).count()).toBe(0);
     await admin.page.keyboard.press('Escape');
     await admin.page.getByRole('link', { name: 'evil.example' }).click();

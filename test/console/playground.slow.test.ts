@@ -30,7 +30,7 @@ inBrowser('the playground', () => {
     await gets.getByText('/orders').waitFor();
     await gets.getByRole('row').nth(1).getByText('240').waitFor();
     await gets.getByRole('link', { name: 'zaaksysteem' }).waitFor();
-    const nearly = page.getByRole('region', { name: 'Nearly, the nearest first 3' });
+    const nearly = page.getByRole('region', { name: 'Do not get it, closest first 3' });
     await nearly.locator('summary').nth(2).waitFor();
     expect(await nearly.locator('summary').allTextContents()).toEqual([
       'It matches, but the webhook has not given consent.1',
@@ -45,7 +45,7 @@ inBrowser('the playground', () => {
     // The fields and the text are one event; the result follows what is typed.
     await page.getByRole('button', { name: 'Fields' }).click();
     await page.getByLabel('subject', { exact: true }).fill('order-1');
-    await page.getByRole('region', { name: 'Nearly, the nearest first 2' }).waitFor();
+    await page.getByRole('region', { name: 'Do not get it, closest first 2' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'JSON' }).click();
     expect(await page.getByLabel('Event as JSON').inputValue()).toContain('"subject": "order-1"');
@@ -62,7 +62,7 @@ inBrowser('the playground', () => {
       name,
     );
     const { page, check } = await stage.open(['assent:admin'], `#/playground?origin=${name}`);
-    const group = page.locator('summary').filter({ hasText: 'type is another one' });
+    const group = page.locator('summary').filter({ hasText: 'type has another value' });
     await group.getByText('1,000').waitFor();
     await page.getByText('explains the 1,000 oldest subscriptions').waitFor();
     await group.click();
@@ -128,7 +128,7 @@ inBrowser('the playground', () => {
 
     const sender = await stage.open(['assent:deliver'], '#/playground');
     await sender.page.getByText('/own').waitFor();
-    expect(await sender.page.getByRole('region', { name: 'Nearly' }).count()).toBe(0);
+    expect(await sender.page.getByRole('region', { name: 'Do not get it' }).count()).toBe(0);
     await sender.check();
   });
 });

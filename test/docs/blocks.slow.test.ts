@@ -104,8 +104,11 @@ beforeAll(async () => {
 
 async function follow(group: string[]): Promise<void> {
   const playground = await startPlayground();
-  for (const page of group) outcomes.set(page, await runPage(page, playground));
-  await playground.stop();
+  try {
+    for (const page of group) outcomes.set(page, await runPage(page, playground));
+  } finally {
+    await playground.stop();
+  }
 }
 
 async function runPage(page: string, { startedAt, run }: Playground): Promise<Outcome> {

@@ -41,7 +41,13 @@ test('the comparison names the console, the cost and the maturity', () => {
   }
 });
 
-test('versioning and the changelog say the version of the package', () => {
+test('README, versioning and the changelog say the version that the contract and the package have', () => {
+  const { info } = JSON.parse(readFileSync(join(root, 'openapi/openapi.json'), 'utf8')) as {
+    info: { version: string };
+  };
+  for (const page of ['README.md', 'docs/versioning.md']) {
+    expect(readPage(page).replace(/\s+/g, ' ')).toContain(`The API is ${info.version} until the first release.`);
+  }
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(readPage('CHANGELOG.md')).toContain(`## [${version}]`);
   expect(readPage('docs/versioning.md')).toContain(`Semantic Versioning: \`${version}\``);

@@ -60,8 +60,11 @@ export async function startPlayground(): Promise<Playground> {
     await stopped;
     await rm(folder, { recursive: true, force: true });
   };
-  await until(() => program.exitCode !== null || story.includes('Then try:'));
-  if (program.exitCode !== null) {
+  const isThere = await until(() => program.exitCode !== null || story.includes('Then try:')).then(
+    () => program.exitCode === null,
+    () => false,
+  );
+  if (!isThere) {
     await stop();
     throw new Error(`The playground did not start.\n${story}\n${complaint}`);
   }

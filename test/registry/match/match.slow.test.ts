@@ -300,7 +300,10 @@ describe('a response', () => {
     const { body } = await ask(eventOf(type), { client: admin, query: { explain: true } }).expect(200);
     expect(ofOrigin(body)).toMatchObject([
       { subscription: matched.id, matched: true, code: 'matched' },
-      { matched: false, code: 'filter', pointer: '/filters/1/suffix/subject', part: '7', subscriber: 'zaaksysteem' },
+      {
+        ...{ subscription: filtered.id, subscriber: 'zaaksysteem', matched: false },
+        ...{ code: 'filter', pointer: '/filters/1/suffix/subject', part: '7' },
+      },
       { subscription: waiting.id, matched: false, code: 'no_grant' },
     ]);
     const own = await ask(eventOf(type), { client: subscriber, query: { explain: true } }).expect(200);
