@@ -1,8 +1,9 @@
 import { Pause, Plus } from 'lucide';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, AssentError, type Problem, type Schemas } from '../../app/api.js';
+import { useEffect, useState } from 'preact/hooks';
+import { api, type Schemas } from '../../app/api.js';
 import { counts } from '../../app/counts.js';
-import { isBlock, onChange, useOutageEnd } from '../../app/live.js';
+import { isBlock } from '../../app/live.js';
+import { useLiveList } from '../../app/live-list.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
@@ -15,19 +16,10 @@ import { Empty, Skeleton, Table, type TableColumn } from '../../ui/table.js';
 import { Badge, shortRate, Sink, StatusBadge, Time } from '../../ui/value.js';
 import { isHeld, readGrant } from './read-grant.js';
 
-interface Running {
-  stop: AbortController;
-  pages: ReturnType<typeof pagesInOrder>;
-}
-
 type Grant = Schemas['Grant'];
 type GrantQuery = NonNullable<NonNullable<NonNullable<Parameters<typeof api.pages<'/grants'>>[1]>['params']>['query']>;
 
 const dayMs = 86_400_000;
-const livePauseMs = 300;
-/** More changed rows than this, or a row that is new, are read as a list, unless that is longer than `maxRead`. */
-const maxSingleReads = 20;
-const maxRead = 1_000;
 
 const words = 'sinkcontains';
 const byEnd = ['expiresat', '-expiresat'] as const;
@@ -85,101 +77,22 @@ async function* pagesInOrder(query: GrantQuery, signal: AbortSignal) {
   if (query.state !== 'live') yield* read({ sort: '-expiresat', expiresuntil: until < now ? until : now });
 }
 
-interface Shown {
-  rows: readonly Grant[];
-  isEnd: boolean;
-  problem?: Problem;
-  isLoading: boolean;
-}
-
-/** A page of grants at once, and the next ones as the user scrolls. A row that the feed names is read again in its place. */
-function useGrants(key: string, query: GrantQuery) {
-  const [state, setState] = useState<Shown>({ rows: [], isEnd: false, isLoading: true });
-  const latest = useRef(state);
-  latest.current = state;
-  const running = useRef<Running | undefined>(undefined);
-
-  /** Reads on until there are `least` rows. */
-  const read = async (from: Running | undefined, rows: readonly Grant[], least: number) => {
-    setState({ ...latest.current, isLoading: true });
-    try {
-      for (let isEnd = false; ;) {
-        const page = await from?.pages.next();
-        isEnd = page?.done !== false;
-        if (page?.done === false) rows = [...rows, ...page.value.data];
-        if (running.current !== from) return;
-        if (isEnd || rows.length >= least) return setState({ rows, isEnd, isLoading: false });
-      }
-    } catch (error) {
-      if (running.current !== from) return;
-      if (!(error instanceof AssentError)) throw error;
-      setState({ ...latest.current, problem: error.problem, isLoading: false });
-    }
-  };
-  const stop = () => {
-    running.current?.stop.abort();
-    running.current = undefined;
-  };
-  const start = (least: number) => {
-    stop();
-    const controller = new AbortController();
-    running.current = { stop: controller, pages: pagesInOrder(query, controller.signal) };
-    void read(running.current, [], least);
-  };
-  useEffect(() => {
-    start(1);
-    return stop;
-  }, [key]);
-
-  useEffect(() => {
-    const changed = new Set<string>();
-    let isStale = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const refresh = async () => {
-      timer = undefined;
-      const { rows, isLoading } = latest.current;
-      if (isLoading) return schedule();
-      const ids = [...changed];
-      changed.clear();
-      if ((isStale || ids.length > maxSingleReads) && rows.length <= maxRead) {
-        isStale = false;
-        return start(rows.length);
-      }
-      for (const id of ids) {
-        const { value } = await readGrant(id);
-        setState((before) => ({ ...before, rows: before.rows.map((row) => (row.id === id ? value : row)) }));
-      }
-    };
-    const schedule = () => void (timer ??= setTimeout(() => void refresh().catch(() => undefined), livePauseMs));
-    const leave = onChange((change) => {
-      const isOfGrant = change.kind.startsWith('grant.');
-      if (!isOfGrant && !change.kind.startsWith('origin.') && !isBlock(change)) return;
-      const { rows } = latest.current;
-      const row = isOfGrant && rows.find(({ origin, sink }) => origin === change.origin && sink === change.sink);
-      if (row) changed.add(row.id);
-      else isStale = true;
-      schedule();
-    });
-    return () => {
-      leave();
-      clearTimeout(timer);
-    };
-  }, [key]);
-
-  const { rows, isEnd, problem, isLoading } = state;
-  const again = () => start(Math.max(1, rows.length));
-  useOutageEnd({ problem, isLoading }, again);
-  const next = () => void read(running.current, rows, rows.length + 1);
-  return { rows, problem, isLoading, again, more: isLoading || isEnd || problem !== undefined ? undefined : next };
-}
-
 /** All grants, or those that were searched for. */
 export function GrantList() {
   const { query } = route.value;
   const { sort: _, ...narrowed } = query;
   const [typed, setTyped] = useState('');
   useEffect(() => setTyped(query[words] ?? ''), [query[words]]);
-  const list = useGrants(JSON.stringify(query), asked(query));
+  const list = useLiveList<Grant>(JSON.stringify(query), {
+    pages: (signal) => pagesInOrder(asked(query), signal),
+    readRow: async (id) => (await readGrant(id)).value,
+    about(change, shown) {
+      const isOfGrant = change.kind.startsWith('grant.');
+      const row = shown.find(({ origin, sink }) => isOfGrant && origin === change.origin && sink === change.sink);
+      if (row !== undefined) return { ids: [row.id], isStale: false };
+      return { ids: [], isStale: isOfGrant || change.kind.startsWith('origin.') || isBlock(change) };
+    },
+  });
   const rows = list.rows.filter(({ sink }) => sink.includes(typed));
   const isEmpty = rows.length === 0 && !list.isLoading && list.problem === undefined;
   const agree = isAdmin.value && (

@@ -1,8 +1,9 @@
 import { Plus } from 'lucide';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { api, AssentError, type Problem, type Schemas } from '../../app/api.js';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { api, type Schemas } from '../../app/api.js';
 import { counts } from '../../app/counts.js';
-import { type Change, connection, isBlock, onChange, useOutageEnd } from '../../app/live.js';
+import { type Change, isBlock } from '../../app/live.js';
+import { useLiveList } from '../../app/live-list.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { capital, formatNumber, t } from '../../app/text.js';
@@ -18,158 +19,26 @@ import { BulkActions, ExportButton } from './bulk-actions.js';
 type Row = Schemas['Subscription'];
 type Query = Readonly<Record<string, string>>;
 
-interface Search {
-  rows: readonly Row[];
-  /** `10,000+` is at least that many. */
-  total: string | undefined;
-  problem: Problem | undefined;
-  isLoading: boolean;
-  /** Reads again what is shown. */
-  again: () => void;
-  /** Reads the next page. Undefined if there is none, while one is read, and after a failure. */
-  more: (() => void) | undefined;
-}
-
-interface Loaded {
-  rows: readonly Row[];
-  total?: string | undefined;
-  cursor?: string | undefined;
-}
-
 const pageSize = 200;
-const livePauseMs = 300;
-/** More changed rows than this are read as a list. */
-const maxSingleReads = 20;
-/** Without the feed, the list is read again after this time, if it is short. */
-const withoutFeedMs = 20_000;
-const maxWithoutFeed = 1_000;
 
-function totalOf(headers: Headers): string | undefined {
-  const count = headers.get('X-Total-Count');
-  if (count === null) return undefined;
-  return `${formatNumber(Number(count))}${headers.get('X-Total-Count-At-Least') === null ? '' : '+'}`;
-}
-
-/** Reads the next page, and further ones until there are `least` rows. */
-async function readPages(query: Query, from: Loaded, least: number, signal: AbortSignal): Promise<Loaded> {
-  let { rows, total, cursor } = from;
+/** The registry counts once. */
+async function* pagesOf(query: Query, signal: AbortSignal) {
+  let cursor: string | undefined;
   do {
     const place = cursor === undefined ? { count: true } : { cursor };
-    const parameters = { ...query, limit: pageSize, ...place };
-    const { data, headers, next } = await api.GET('/subscriptions', { params: { query: parameters }, signal });
-    rows = [...rows, ...data];
-    total ??= totalOf(headers);
-    cursor = next;
-  } while (cursor !== undefined && rows.length < least);
-  return { rows, total, cursor };
-}
-
-/**
- * The subscriptions that match, a page at once and the next ones as the user scrolls. A row that the feed names is read
- * again and stays in its place, even if its new status is not the one that was searched for, so that nothing moves below
- * the pointer of the user.
- */
-function useSearch(query: Query): Search {
-  const key = JSON.stringify(query);
-  const [state, setState] = useState<Loaded & { problem?: Problem; isLoading: boolean }>({ rows: [], isLoading: true });
-  const latest = useRef(state);
-  latest.current = state;
-  const running = useRef(new AbortController());
-
-  const start = (from: Loaded, least = 0) => {
-    running.current.abort();
-    running.current = new AbortController();
-    const { signal } = running.current;
-    const { rows, total, cursor } = latest.current;
-    setState({ rows, total, cursor, isLoading: true });
-    readPages(query, from, least, signal).then(
-      (loaded) => !signal.aborted && setState({ ...loaded, isLoading: false }),
-      (error: unknown) => {
-        if (signal.aborted) return;
-        if (!(error instanceof AssentError)) throw error;
-        setState({ ...latest.current, problem: error.problem, isLoading: false });
-      },
-    );
-  };
-  /** What is shown, once more. */
-  const refreshAll = () => start({ rows: [] }, latest.current.rows.length);
-
-  useEffect(() => {
-    start({ rows: [] });
-    return () => running.current.abort();
-  }, [key]);
-
-  useEffect(() => {
-    const changed = new Set<string>();
-    let isListStale = false;
-    const asksForStatus = query['status'] !== undefined || query['code'] !== undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const refresh = async () => {
-      timer = undefined;
-      const ids = [...changed];
-      if (latest.current.isLoading) return void schedule();
-      if (isListStale || ids.length > maxSingleReads) {
-        isListStale = false;
-        changed.clear();
-        return refreshAll();
-      }
-      for (const id of ids) {
-        changed.delete(id);
-        const data = await readIfThere(id);
-        setState((before) => ({ ...before, rows: patched(before, id, data) }));
-        // The feed has no entry for a response that leaves it pending.
-        if (data?.status === 'pending' && data.statusdetails.nextat === undefined) changed.add(id);
-      }
-      if (changed.size > 0) schedule(3_000);
-    };
-    const schedule = (ms = livePauseMs) => (timer ??= setTimeout(() => void refresh().catch(() => undefined), ms));
-    const leave = onChange((change) => {
-      const ids = idsOf(change, latest.current.rows);
-      const { rows: shown } = latest.current;
-      // One that is not shown may begin to have the status that is searched for.
-      const isOther = ids.length === 0 && asksForStatus && shown.length <= maxWithoutFeed;
-      // It may match: the registry decides.
-      const mayMatch = change.kind === 'subscription.created' || change.kind.startsWith('origin.') || isBlock(change);
-      isListStale ||= isOther || mayMatch;
-      ids.forEach((id) => changed.add(id));
-      if (ids.length > 0 || isListStale) schedule();
+    const page = await api.GET('/subscriptions', {
+      params: { query: { ...query, limit: pageSize, ...place } },
+      signal,
     });
-    const clock = setInterval(() => {
-      const { rows, isLoading } = latest.current;
-      if (connection.value === 'off' && !isLoading && rows.length <= maxWithoutFeed) refreshAll();
-    }, withoutFeedMs);
-    return () => {
-      leave();
-      clearTimeout(timer);
-      clearInterval(clock);
-    };
-  }, [key]);
-
-  const { rows, total, cursor, problem, isLoading } = state;
-  useOutageEnd({ problem, isLoading }, refreshAll);
-  const canGoOn = !isLoading && cursor !== undefined && problem === undefined;
-  const more = canGoOn ? () => start(latest.current) : undefined;
-  return { rows, total, problem, isLoading, again: refreshAll, more };
+    yield page;
+    cursor = page.next;
+  } while (cursor !== undefined);
 }
 
 function idsOf({ kind, subscription, origin, sink }: Change, rows: readonly Row[]): string[] {
   if (kind.startsWith('subscription.')) return subscription === undefined ? [] : [subscription];
   // A grant or a handshake is about every subscription of its origin to its sink.
   return rows.filter((row) => row.sink === sink && row.origin === origin).map(({ id }) => id);
-}
-
-/** Undefined: it was deleted. */
-async function readIfThere(id: string): Promise<Row | undefined> {
-  try {
-    return (await api.GET('/subscriptions/{id}', { params: { path: { id } } })).data;
-  } catch (error) {
-    if (error instanceof AssentError && error.status === 404) return undefined;
-    throw error;
-  }
-}
-
-function patched({ rows }: Loaded, id: string, data: Row | undefined): readonly Row[] {
-  return rows.flatMap((row) => (row.id === id ? (data ?? []) : row));
 }
 
 const hostOf = (sink: string) => (URL.canParse(sink) ? new URL(sink).hostname : '');
@@ -216,7 +85,19 @@ export function SubscriptionList() {
   const key = JSON.stringify(asked);
   const [typed, setTyped] = useState<Query>(asked);
   useEffect(() => setTyped(asked), [key]);
-  const search = useSearch(asked);
+  const search = useLiveList<Row>(key, {
+    pages: (signal) => pagesOf(asked, signal),
+    readRow: async (id) => (await api.GET('/subscriptions/{id}', { params: { path: { id } } })).data,
+    about(change, shown) {
+      const ids = idsOf(change, shown);
+      // One that is not shown may begin to have the status that is searched for.
+      const isOther = ids.length === 0 && (asked['status'] ?? asked['code']) !== undefined;
+      const isNew = change.kind === 'subscription.created' || change.kind.startsWith('origin.');
+      return { ids, isStale: isOther || isNew || isBlock(change) };
+    },
+    // The feed has no entry for a response that leaves it pending.
+    isUnsettled: ({ status, statusdetails: { nextat } }) => status === 'pending' && nextat === undefined,
+  });
   const rows = useMemo(() => narrow(search.rows, typed, asked), [search.rows, typed, key]);
   const selection = useSelection();
   const chosen = rows.filter(({ id }) => selection.has(id));
