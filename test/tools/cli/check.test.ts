@@ -174,9 +174,20 @@ describe('the callback', () => {
     expect(reportLines(report).join('\n')).toContain('A callback sent WebHook-Allowed-Rate "10/s"');
   });
 
-  test('can refuse', async () => {
-    later((callback) => post(callback, { 'Content-Type': 'application/x-www-form-urlencoded' }, 'decision=refuse'));
-    expect(await ask('/events')).toMatchObject({ outcome: 'none', verdict: 'refused_by_owner' });
+  test('can refuse on its page, which has its style, and what the page loads is no call', async () => {
+    const loaded: number[] = [];
+    later(async (callback) => {
+      const page = await (await fetch(callback, { headers: { Accept: 'text/html' } })).text();
+      for (const [, address = ''] of page.matchAll(/"((?:\.\.\/)+assets\/[\w.-]+)"/g)) {
+        loaded.push((await fetch(new URL(address, callback))).status);
+      }
+      await post(callback, { 'Content-Type': 'application/x-www-form-urlencoded' }, 'decision=refuse');
+    });
+    const report = await ask('/events');
+    expect(report).toMatchObject({ outcome: 'none', verdict: 'refused_by_owner' });
+    expect(loaded.length).toBeGreaterThan(3);
+    expect(new Set(loaded)).toEqual(new Set([200]));
+    expect(report.callbacks.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
   test('that never comes leaves the verdict of the response, and says how long a registry waits', async () => {
