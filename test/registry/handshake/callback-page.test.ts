@@ -81,7 +81,7 @@ describe('the page of a callback URL', () => {
       const { expiresat } = await tenant.permission(sink);
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true, basis: 'callback', allowedrate });
       expect(first).toContain('<h1>Consent given</h1>');
-      expect(first).toContain('Respond to an event with <code>410 Gone</code>');
+      expect(first).toContain('Respond to events with <code>410 Gone</code>');
       expect(first).toContain('<a href="mailto:webhooks@voorbeeld.example"');
       const again = await (await submit(callback, { decision: 'refuse' })).text();
       for (const page of [again, await open(callback)]) expect(page).toContain('This was decided earlier.');
