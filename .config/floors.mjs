@@ -13,6 +13,7 @@ const floors = {
     ['events'],
     ['consent'],
     ['outbound'],
+    ['signatures'],
     ['base'],
   ],
   'src/tools': [['cli'], ['conformance', 'notify']],
@@ -38,10 +39,10 @@ const floors = {
 const alone = {
   'kits/client': ['consent', 'base'],
   'kits/guard': ['outbound', 'base'],
-  'kits/sender': ['kits/client', 'kits/guard', 'matching', 'events', 'consent', 'outbound', 'base'],
-  'kits/webhook': ['events', 'consent', 'base'],
-  'tools/notify': ['kits', 'matching', 'events', 'consent', 'outbound', 'base'],
-  'tools/conformance': ['kits', 'matching', 'events', 'consent', 'outbound', 'base'],
+  'kits/sender': ['kits/client', 'kits/guard', 'matching', 'events', 'consent', 'outbound', 'signatures', 'base'],
+  'kits/webhook': ['events', 'consent', 'signatures', 'base'],
+  'tools/notify': ['kits', 'matching', 'events', 'consent', 'outbound', 'signatures', 'base'],
+  'tools/conformance': ['kits', 'matching', 'events', 'consent', 'outbound', 'signatures', 'base'],
   console: ['kits/client', 'base'],
 };
 

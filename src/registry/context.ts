@@ -14,7 +14,7 @@ import type { Worker } from './handshake/worker.js';
 import type { Metrics } from './probes/metrics.js';
 import type { Counter } from './statistics/counter.js';
 import type { Database } from './storage/database.js';
-import type { CredentialVault } from './subscriptions/credential-vault.js';
+import type { Vault } from './storage/vault.js';
 
 /**
  * What a process has once and shares: app/ creates it, and each folder takes from it what it needs, in
@@ -42,7 +42,8 @@ export interface Context {
   /** What gateways have leased; undefined in a process that writes nothing. */
   shares: Shares | undefined;
   readers: Readers;
-  vault: CredentialVault;
+  /** Encrypts the secrets in the database. */
+  vault: Vault;
   cascades: Cascades;
   /** Checks every response against the contract; for tests. */
   checkAnswers: boolean;

@@ -32,6 +32,19 @@ create table origin (
   goneafter integer not null default 1,
   -- Who may subscribe to what, as the API has it. Null: anyone of the tenant, to anything.
   subscriptionrules jsonb,
+  -- How what it sends is signed: Signature-Agent as a dictionary or as a string, or no signature.
+  signatures text not null default 'dictionary',
+  -- Under this id anybody may read its public keys; its name says nothing to other tenants.
+  directory uuid not null default gen_random_uuid(),
+  -- How its tenant proved that the name is its own, and when; null: it has not, or no longer. Registrations wait for the
+  -- proof if the origin must have it (src/registry/origins/domain-proof.ts).
+  verifiedby text,
+  verifiedat timestamptz(3),
+  mustverify boolean not null default false,
+  -- The latest check, why it failed, and when the next one is due.
+  checkedat timestamptz(3),
+  checkcode text,
+  checkdueat timestamptz(3),
   version integer not null default 1,
   createdat timestamptz(3) not null default current_timestamp,
   updatedat timestamptz(3) not null default current_timestamp,
@@ -41,6 +54,8 @@ create table origin (
   constraint origin_burst_check check (burst > 0),
   constraint origin_judgement_check check (judgement in ('strict', 'lenient')),
   constraint origin_callback_check check (callback in ('offer', 'never')),
+  constraint origin_signatures_check check (signatures in ('off', 'string', 'dictionary')),
+  constraint origin_verifiedby_check check (verifiedby in ('directory', 'dns')),
   constraint origin_unsupportedrate_check check (unsupportedrate > 0),
   constraint origin_grantseconds_check check (grantseconds > 0),
   constraint origin_goneafter_check check (goneafter > 0),
@@ -49,6 +64,65 @@ create table origin (
 create index origin_tenant_name_idx on origin (tenant, name);
 -- At most one default origin for a tenant.
 create unique index origin_default_key on origin (tenant) where isdefault;
+create unique index origin_directory_key on origin (directory);
+create index origin_checkdueat_idx on origin (checkdueat) where checkdueat is not null;
+
+-- What signs the requests of an origin (src/registry/origins/keys.ts). Of a key that the registry made, the private part is
+-- sealed; of one that its tenant brought, only the public part is known; of a set, the address and what was read there.
+create table origin_key (
+  id uuid not null,
+  origin text not null,
+  tenant text not null,
+  kind text not null,
+  -- A JWK with its thumbprint as `kid`. Null for a set.
+  publickey jsonb,
+  privatekey text,
+  jwksuri text,
+  -- The public keys that were read there, when, and why the latest reading failed.
+  jwks jsonb,
+  readat timestamptz(3),
+  readcode text,
+  -- It signs from then on, and verifiers find it until it ends.
+  startsat timestamptz(3) not null,
+  endsat timestamptz(3),
+  revokedat timestamptz(3),
+  createdat timestamptz(3) not null default current_timestamp,
+  createdby text not null,
+  createdbyperson jsonb,
+  constraint origin_key_pkey primary key (id),
+  constraint origin_key_kind_check check (kind in ('made', 'brought', 'jwks')),
+  constraint origin_key_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
+);
+create index origin_key_origin_idx on origin_key (origin);
+create index origin_key_readat_idx on origin_key (readat) where kind = 'jwks';
+
+-- What an origin shows in TLS to webhooks that ask for it: the certificate with its chain, and its key, which is sealed.
+create table client_certificate (
+  id uuid not null,
+  origin text not null,
+  tenant text not null,
+  certificate text not null,
+  privatekey text not null,
+  fingerprint text not null,
+  startsat timestamptz(3) not null,
+  endsat timestamptz(3) not null,
+  createdat timestamptz(3) not null default current_timestamp,
+  createdby text not null,
+  createdbyperson jsonb,
+  constraint client_certificate_pkey primary key (id),
+  constraint client_certificate_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
+);
+create unique index client_certificate_origin_key on client_certificate (origin);
+create index client_certificate_endsat_idx on client_certificate (endsat);
+
+-- What signs grants (src/registry/grants/grant-token.ts). The private part is sealed.
+create table registry_key (
+  id uuid not null,
+  publickey jsonb not null,
+  privatekey text not null,
+  createdat timestamptz(3) not null default current_timestamp,
+  constraint registry_key_pkey primary key (id)
+);
 
 -- What a consumer asked for.
 create table subscription (
@@ -73,6 +147,12 @@ create table subscription (
   previouscredential text,
   previousinfo jsonb,
   previousuntil timestamptz(3),
+  -- What senders sign its deliveries with (Standard Webhooks), sealed, with its metadata; and the one before it, until then.
+  signingsecret text,
+  signingsecretinfo jsonb,
+  previoussigningsecret text,
+  previoussigninginfo jsonb,
+  previoussigninguntil timestamptz(3),
   requestedrate integer,
   callback text,
   generation integer not null default 1,
@@ -105,6 +185,7 @@ create index subscription_suspended_idx on subscription (tenant, id) where suspe
 -- Few have a price.
 create index subscription_price_idx on subscription (tenant, subscriber) where price > 0;
 create index subscription_previousuntil_idx on subscription (previousuntil) where previousuntil is not null;
+create index subscription_previoussigninguntil_idx on subscription (previoussigninguntil) where previoussigninguntil is not null;
 create index subscription_endsat_idx on subscription (endsat) where endsat is not null and endedat is null;
 -- Lists by end. Few subscriptions have one.
 create index subscription_tenant_endsat_idx on subscription (tenant, endsat, id) where endsat is not null;

@@ -1,7 +1,7 @@
 /**
  * What a token allows. Consumers manage their own subscriptions. Admins manage everything in their tenant. Senders read
  * the grants, matches and feed of their tenant, lease its rates and report deliveries; with the scope for credentials
- * they also read sink credentials. Operators read the audit record of every tenant, or
+ * they also read sink credentials, and with the one for signing the private keys of origins. Operators read the audit record of every tenant, or
  * block across tenants, and nothing else.
  */
 export const scopes = [
@@ -9,6 +9,7 @@ export const scopes = [
   'assent:admin',
   'assent:deliver',
   'assent:credentials',
+  'assent:sign',
   'assent:audit',
   'assent:block',
 ] as const;

@@ -29,7 +29,7 @@ import { awaitMigrations, migrate } from '../storage/migrate.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { openDatabase } from '../storage/open-database.js';
 import { requireRights } from '../storage/rights.js';
-import { createCredentialVault, openDevelopmentKeys } from '../subscriptions/credential-vault.js';
+import { createVault, openDevelopmentKeys } from '../storage/vault.js';
 
 export interface Service {
   /** Handles the requests of the API. */
@@ -138,7 +138,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     leases,
     shares: config.database.replicaUrl === undefined ? shares : undefined,
     readers,
-    vault: createCredentialVault(keys),
+    vault: createVault(keys),
     cascades: { closeHandshakes: closeHandshakesOfPair, removeGrants: removeGrantsOf },
     checkAnswers,
     stopping,

@@ -15,7 +15,7 @@ import { beforeAllIds } from '../../base/files/ids.js';
 import { forgetKeys } from '../storage/retention.js';
 import type { Query, Transaction } from '../storage/database.js';
 import { recordEnds, forgetEnded, forgetPreviousCredentials } from '../subscriptions/retention.js';
-import { resealCredentials } from '../subscriptions/credential-vault.js';
+import { resealSecrets } from '../storage/reseal.js';
 import { repeat } from './repeat.js';
 
 /** The periodic work of a process that writes. Safe in several processes at once. */
@@ -59,9 +59,9 @@ export function createUpkeep({ database, config, log, metrics, vault, counter, s
   };
 
   async function reseal(): Promise<void> {
-    const { resealed, unopened, example } = await resealCredentials({ query }, vault);
-    if (resealed > 0) log.info({ credentials: resealed }, 're-encrypted credentials with the current key');
-    if (unopened > 0) log.error({ credentials: unopened, subscription: example }, 'no key decrypts these credentials');
+    const { resealed, unopened, example } = await resealSecrets({ query }, vault);
+    if (resealed > 0) log.info({ secrets: resealed }, 're-encrypted secrets with the current key');
+    if (unopened > 0) log.error({ secrets: unopened, owner: example }, 'no key decrypts these secrets');
   }
 
   /** Not until all are in the queue: it gets as many as the budgets allow within minutes. */

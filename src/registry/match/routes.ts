@@ -8,7 +8,7 @@ import { faultsIn } from '../http/problem.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../../base/formats/json.js';
 import { filterCheckTexts } from '../../base/texts/filters.js';
-import { createCredentialReader } from '../subscriptions/credential-vault.js';
+import { createCredentialReader } from '../subscriptions/read-credentials.js';
 import { createSubscriptionReader } from '../subscriptions/read.js';
 import { compileParts, createExplain, presentFailure } from './explain.js';
 import { createMatchEvent } from './match-event.js';

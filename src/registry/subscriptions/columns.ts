@@ -8,7 +8,8 @@ import type { Filter } from '../../matching/filters/filter.js';
 import type { CallbackPolicy, Profile } from '../../consent/origin.js';
 import { changedMembers, type Changed, storedMembers, trusted } from '../storage/columns.js';
 import type { subscription as SubscriptionRow } from '../storage/generated/client.js';
-import type { CredentialVault } from './credential-vault.js';
+import { ownerOf } from './read-credentials.js';
+import type { Vault } from '../storage/vault.js';
 import type { AuditedCredential, PresentCredential } from './credential.js';
 
 /** What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1), validated. */
@@ -117,12 +118,12 @@ export interface Audited extends Definition {
  * too, so each is a fingerprint of the same kind.
  */
 export function changedSubscription(
-  vault: Pick<CredentialVault, 'fingerprint'>,
+  vault: Pick<Vault, 'fingerprint'>,
   { id, tenant }: Pick<Subscription, 'id' | 'tenant'>,
   before: Audited | undefined,
   after: Audited | undefined,
 ): Changed | undefined {
-  const fingerprint = (value: string) => vault.fingerprint({ value }, { tenant, subscription: id });
+  const fingerprint = (value: string) => vault.fingerprint({ value }, ownerOf(tenant, id));
   return changedMembers(membersOf(before, fingerprint), membersOf(after, fingerprint));
 }
 

@@ -1,6 +1,7 @@
 import type { Fault } from '../../base/errors.js';
 import { isTimestamp, timeOf } from '../../base/formats/timestamp.js';
-import type { CredentialContext, CredentialVault, SinkCredential } from './credential-vault.js';
+import type { SealContext, Vault } from '../storage/vault.js';
+import type { SinkCredential } from './read-credentials.js';
 import { checkLine, fault, type CheckText } from './rules.js';
 import { credentialTexts } from '../../base/texts/credentials.js';
 
@@ -89,9 +90,9 @@ export function readSinkCredential(
 
 /** Undefined unless the request has a credential. */
 export async function sealCredential(
-  vault: Pick<CredentialVault, 'seal' | 'fingerprint'>,
+  vault: Pick<Vault, 'seal' | 'fingerprint'>,
   credential: RequestedCredential,
-  context: CredentialContext,
+  context: SealContext,
 ): Promise<SealedCredential | undefined> {
   if (credential.kind !== 'given') return undefined;
   const { value } = credential;

@@ -19,7 +19,8 @@ import { refuseUnallowed } from './allowed.js';
 import { findAskedOrigins, lint, nothingToKeep, type Requested, refuseEnd } from './definition.js';
 import { changedSubscription, changedSuspension, definitionMembers, type Subscription } from './columns.js';
 import { sealCredential, type SealedCredential } from './credential.js';
-import type { CredentialVault } from './credential-vault.js';
+import { ownerOf } from './read-credentials.js';
+import type { Vault } from '../storage/vault.js';
 import { lockSubscription } from './read.js';
 import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 
@@ -60,7 +61,7 @@ export interface Previewed {
 
 export interface RegisterSettings {
   database: Database;
-  vault: CredentialVault;
+  vault: Vault;
   queue: Pick<Queue, 'enter'>;
   adopt: Adopt;
   dryRun: Pick<DryRun, 'ask' | 'settleIn' | 'conclude'>;
@@ -132,7 +133,7 @@ export function createRegister(settings: RegisterSettings): { register: Register
     if (credential.kind === 'kept') throw nothingToKeep();
     const id = uuidv7();
     const { tenant } = caller.principal;
-    const sealed = await sealCredential(vault, credential, { tenant, subscription: id });
+    const sealed = await sealCredential(vault, credential, ownerOf(tenant, id));
     return { id, caller, requested, sealed };
   }
 

@@ -24,7 +24,8 @@ import { refuseChange } from './allowed.js';
 import { askForRate, askOnce, isCovered, releasePairs, type AskedSubscription } from './ask-webhook.js';
 import { findAskedOrigin, lint, invalid, nothingToKeep, type Requested, refuseEnd } from './definition.js';
 import { sealCredential, type RequestedCredential } from './credential.js';
-import type { CredentialVault } from './credential-vault.js';
+import { ownerOf } from './read-credentials.js';
+import type { Vault } from '../storage/vault.js';
 import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 import { planOf, type Plan, type Replacement } from './plan.js';
 import { lockSubscription } from './read.js';
@@ -75,7 +76,7 @@ export interface RegisteredSubscription extends Repeatable {
 
 export interface WriterSettings {
   database: Database;
-  vault: CredentialVault;
+  vault: Vault;
   register: Register;
   prices: PriceLimits;
   quotaError: QuotaError;
@@ -96,7 +97,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         checkCredential(present, credential, definition.sink);
         const origin = await findAskedOrigin(sql, { tenant, name });
         const now = await databaseTime(sql);
-        const sealed = await sealCredential(vault, credential, { tenant, subscription: id });
+        const sealed = await sealCredential(vault, credential, ownerOf(tenant, id));
         const requested = { definition, origin, credential, sealed };
         const plan = planOf(present, requested, now);
         const refused =
@@ -208,7 +209,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
 
 /** Returns the handshake that starts. */
 async function apply(
-  vault: CredentialVault,
+  vault: Vault,
   tx: Transaction,
   actor: Actor,
   present: Subscription,

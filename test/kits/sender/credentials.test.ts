@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import type { BatchResult, MatchResult, Sender } from '../../../src/kits/sender/index.js';
-import { createCredentialVault } from '../../../src/registry/subscriptions/credential-vault.js';
+import { createVault } from '../../../src/registry/storage/vault.js';
 import { createClock } from '../../support/clock.js';
 import type { Registry } from '../../support/registry.js';
 import type { Relay } from '../../support/relay.js';
@@ -142,8 +142,8 @@ test('a sink whose credential the registry cannot decrypt is withheld, reported 
   );
   const write = (text: string | undefined) =>
     registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, id);
-  const vault = createCredentialVault([{ id: 'lost', key: randomBytes(32) }]);
-  await write(await vault.seal(plain('secret-lost'), { tenant: 'gemeente', subscription: id }));
+  const vault = createVault([{ id: 'lost', key: randomBytes(32) }]);
+  await write(await vault.seal(plain('secret-lost'), { tenant: 'gemeente', owner: `subscription:${id}` }));
   const complaints = () => senders.faults.map(String).filter((text) => text.includes(`credential of ${sink}:`));
 
   const told = await trusted.matchWithCredentials(eventOf(type));

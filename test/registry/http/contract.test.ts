@@ -101,7 +101,7 @@ beforeAll(async () => {
     },
   });
   nobody = supertest(registry.url);
-  const [subscribe, admin, deliver, credentials, audit, block] = await Promise.all(
+  const [subscribe, admin, deliver, credentials, sign, audit, block] = await Promise.all(
     scopes.map((scope) => registry.as(scope)),
   );
   clients = {
@@ -109,6 +109,7 @@ beforeAll(async () => {
     'assent:admin': admin!,
     'assent:deliver': deliver!,
     'assent:credentials': credentials!,
+    'assent:sign': sign!,
     'assent:audit': audit!,
     'assent:block': block!,
   };

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { CompactEncrypt, decodeProtectedHeader } from 'jose';
-import { createCredentialVault, resealCredentials } from '../../../src/registry/subscriptions/credential-vault.js';
+import { resealSecrets } from '../../../src/registry/storage/reseal.js';
+import { createVault } from '../../../src/registry/storage/vault.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -9,6 +10,7 @@ let registry: Registry;
 let tenant: Tenant;
 const key = (id: string) => ({ id, key: randomBytes(32) });
 const [first, second, third, lost] = [key('2026-1'), key('2026-11'), key('2026-"'), key('lost')];
+const contextOf = (id: string) => ({ tenant: 'gemeente', owner: `subscription:${id}` });
 const textOf = ({ id, key }: typeof first) => `${id}:${key.toString('base64url')}`;
 
 beforeAll(async () => {
@@ -38,15 +40,15 @@ test('a credential under an older key is resealed once with the current key, and
     [third, second],
     [first, third],
   ] as const) {
-    const vault = createCredentialVault([present, ...older]);
+    const vault = createVault([present, ...older]);
     const { database } = registry.service;
-    expect(await resealCredentials(database, vault)).toMatchObject({ resealed: 2, unopened: 0 });
+    expect(await resealSecrets(database, vault)).toMatchObject({ resealed: 2, unopened: 0 });
     const texts = await sealed();
     expect(keysIn(texts)).toEqual([present.id, present.id]);
-    const alone = createCredentialVault([present]);
-    const opened = ids.map((id) => alone.open(texts.get(id) ?? '', { tenant: 'gemeente', subscription: id }));
+    const alone = createVault([present]);
+    const opened = ids.map((id) => alone.open(texts.get(id) ?? '', contextOf(id)));
     expect(await Promise.all(opened)).toMatchObject([{ secret: 'one' }, { secret: 'two' }]);
-    expect(await resealCredentials(database, vault)).toMatchObject({ resealed: 0 });
+    expect(await resealSecrets(database, vault)).toMatchObject({ resealed: 0 });
     expect(await sealed()).toEqual(texts);
   }
 });
@@ -54,11 +56,11 @@ test('a credential under an older key is resealed once with the current key, and
 test('a credential that no key opens is reported and stays, and the others are resealed', async () => {
   const [id = ''] = (await sealed()).keys();
   const credential = { credentialtype: 'PLAIN' };
-  const text = await createCredentialVault([lost]).seal(credential, { tenant: 'gemeente', subscription: id });
+  const text = await createVault([lost]).seal(credential, contextOf(id));
   await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, id);
-  const vault = createCredentialVault([second, first]);
-  const told = await resealCredentials(registry.service.database, vault);
-  expect(told).toEqual({ resealed: 1, unopened: 1, example: id });
+  const vault = createVault([second, first]);
+  const told = await resealSecrets(registry.service.database, vault);
+  expect(told).toEqual({ resealed: 1, unopened: 1, example: `subscription:${id}` });
   const after = await sealed();
   expect(after.get(id)).toBe(text);
   expect(keysIn(after).sort()).toEqual([second.id, lost.id]);
@@ -66,20 +68,20 @@ test('a credential that no key opens is reported and stays, and the others are r
 
 test('a credential under another key of the same id is reported too, and one that names its key only by id is resealed', async () => {
   const [id = '', other = ''] = (await sealed()).keys();
-  const impostor = createCredentialVault([{ ...second, key: randomBytes(32) }]);
-  const context = { tenant: 'gemeente', subscription: other };
+  const impostor = createVault([{ ...second, key: randomBytes(32) }]);
+  const context = contextOf(other);
   const older = await new CompactEncrypt(Buffer.from('{}'))
     .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: second.id, ...context })
     .encrypt(second.key);
   for (const [text, of] of [
-    [await impostor.seal({}, { tenant: 'gemeente', subscription: id }), id],
+    [await impostor.seal({}, contextOf(id)), id],
     [older, other],
   ]) {
     await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, of);
   }
-  const vault = createCredentialVault([second]);
-  const told = await resealCredentials(registry.service.database, vault);
-  expect(told).toEqual({ resealed: 1, unopened: 1, example: id });
+  const vault = createVault([second]);
+  const told = await resealSecrets(registry.service.database, vault);
+  expect(told).toEqual({ resealed: 1, unopened: 1, example: `subscription:${id}` });
   expect(await vault.open((await sealed()).get(other) ?? '', context)).toEqual({});
 });
 
@@ -89,13 +91,13 @@ test('a previous credential that overlaps is resealed with the current key, too'
   const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'later', overlapseconds: 60 };
   const merge = JSON.stringify({ sinkcredential });
   await tenant.subscriber.patch(path).type('application/merge-patch+json').send(merge).expect(200);
-  const vault = createCredentialVault([second, first]);
-  await resealCredentials(registry.service.database, vault);
+  const vault = createVault([second, first]);
+  await resealSecrets(registry.service.database, vault);
   const [row] = await registry.sql<{ text: string }>(
     'select previouscredential as text from subscription where id::text = $1',
     id,
   );
-  const context = { tenant: 'gemeente', subscription: id };
-  expect(await createCredentialVault([second]).open(row?.text ?? '', context)).toMatchObject({ secret: 'earlier' });
+  const context = contextOf(id);
+  expect(await createVault([second]).open(row?.text ?? '', context)).toMatchObject({ secret: 'earlier' });
   await tenant.subscriber.delete(path).expect(200);
 });

@@ -4,17 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  createCredentialVault,
-  type VaultKey,
-  openDevelopmentKeys,
-} from '../../../src/registry/subscriptions/credential-vault.js';
+import { createVault, type VaultKey, openDevelopmentKeys } from '../../../src/registry/storage/vault.js';
 
-const context = { tenant: 'a', subscription: 's1' };
+const context = { tenant: 'a', owner: 'subscription:s1' };
 const credential = { credentialtype: 'ACCESSTOKEN', accesstoken: 'planted-é', nested: { list: [1, null] } };
 const newKey = (id: string): VaultKey => ({ id, key: randomBytes(32) });
 const [first, second] = [newKey('first'), newKey('second')];
-const vault = createCredentialVault([first]);
+const vault = createVault([first]);
 
 test('a credential opens unchanged, and the sealed text reveals nothing of it', async () => {
   const sealed = await vault.seal(credential, context);
@@ -38,17 +34,17 @@ test('sealing the same credential twice gives two texts', async () => {
 });
 
 test.each([
-  ['another subscription', { tenant: 'a', subscription: 's2' }],
-  ['another tenant', { tenant: 'b', subscription: 's1' }],
-  ['a context whose parts are shifted', { tenant: 'as', subscription: '1' }],
+  ['another subscription', { tenant: 'a', owner: 'subscription:s2' }],
+  ['another tenant', { tenant: 'b', owner: 'subscription:s1' }],
+  ['a context whose parts are shifted', { tenant: 'as', owner: 'ubscription:s1' }],
 ])('a credential that is copied to %s does not open there', async (_, other) => {
   const sealed = await vault.seal(credential, context);
-  await expect(vault.open(sealed, other)).rejects.toThrow('sealed for another subscription');
+  await expect(vault.open(sealed, other)).rejects.toThrow('sealed for another owner');
 });
 
 test('a text with a header rewritten for another row does not open there', async () => {
   const parts = (await vault.seal(credential, context)).split('.');
-  const other = { ...context, subscription: 's2' };
+  const other = { ...context, owner: 'subscription:s2' };
   const header = { ...decodeProtectedHeader(parts.join('.')), ...other };
   const forged = [Buffer.from(JSON.stringify(header)).toString('base64url'), ...parts.slice(1)].join('.');
   await expect(vault.open(forged, other)).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
@@ -81,7 +77,7 @@ test('another algorithm with the same key is refused', async () => {
 
 test('after a rotation old credentials open and ask to be sealed again, new ones use the new key', async () => {
   const old = await vault.seal(credential, context);
-  const rotated = createCredentialVault([second, first]);
+  const rotated = createVault([second, first]);
   expect(await rotated.open(old, context)).toEqual(credential);
   const fresh = await rotated.seal(credential, context);
   await expect(vault.open(fresh, context)).rejects.toThrow('the key "second", which is not configured');
@@ -89,15 +85,15 @@ test('after a rotation old credentials open and ask to be sealed again, new ones
 
 test('a wrong key under a known id is refused', async () => {
   const sealed = await vault.seal(credential, context);
-  const impostor = createCredentialVault([newKey('first')]);
+  const impostor = createVault([newKey('first')]);
   await expect(impostor.open(sealed, context)).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
 });
 
 test('invalid keys are refused at once, without showing them', () => {
-  expect(() => createCredentialVault([])).toThrow('No key');
-  expect(() => createCredentialVault([{ id: '', key: first.key }])).toThrow('no id');
-  expect(() => createCredentialVault([first, { ...second, id: 'first' }])).toThrow('same id');
-  expect(() => createCredentialVault([{ id: 'short', key: randomBytes(16) }])).toThrow('"short"');
+  expect(() => createVault([])).toThrow('No key');
+  expect(() => createVault([{ id: '', key: first.key }])).toThrow('no id');
+  expect(() => createVault([first, { ...second, id: 'first' }])).toThrow('same id');
+  expect(() => createVault([{ id: 'short', key: randomBytes(16) }])).toThrow('"short"');
 });
 
 let folder: string;
@@ -110,9 +106,9 @@ afterEach(() => rm(folder, { recursive: true }));
 
 test('development keys are created once, for their owner only, and open what they sealed before', async () => {
   const opened = await Promise.all(Array.from({ length: 20 }, () => openDevelopmentKeys(folder)));
-  const sealed = await createCredentialVault(opened[0]!).seal(credential, context);
+  const sealed = await createVault(opened[0]!).seal(credential, context);
   for (const keys of [...opened, await openDevelopmentKeys(folder)])
-    expect(await createCredentialVault(keys).open(sealed, context)).toEqual(credential);
+    expect(await createVault(keys).open(sealed, context)).toEqual(credential);
   expect(await readdir(folder)).toEqual(['credential-keys.json']);
   expect((await stat(join(folder, 'credential-keys.json'))).mode & 0o777).toBe(0o600);
 });

@@ -1,0 +1,97 @@
+// Standard Webhooks (standardwebhooks.com, specification 1.0): a body signed with a secret that both sides have.
+
+import { bytesOfBase64, concatenate, utf8Bytes } from '../base/formats/bytes.js';
+import { base64Of } from './base64.js';
+import { maxSignatureSeconds, type SignatureFault } from './request-signature.js';
+
+const prefix = 'whsec_';
+/** Of a secret, in bytes. */
+export const secretBytes = { min: 24, max: 64, made: 32 };
+
+/** The bytes of a secret: 24 to 64 in base64, after `whsec_`. Undefined for every other text. */
+export function secretOf(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!text.startsWith(prefix)) return undefined;
+  const encoded = text.slice(prefix.length);
+  const bytes = bytesOfBase64(encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '='));
+  return bytes && bytes.length >= secretBytes.min && bytes.length <= secretBytes.max
+    ? new Uint8Array(bytes)
+    : undefined;
+}
+
+export function makeSecret(): string {
+  return prefix + base64Of(crypto.getRandomValues(new Uint8Array(secretBytes.made)));
+}
+
+export interface WebhookMessage {
+  /** The same for each attempt to deliver a message. Without a full stop. */
+  id: string;
+  /** Seconds since 1970, of this attempt. */
+  timestamp: number;
+  body: Uint8Array;
+}
+
+/** The fields to add to a delivery: a signature for each secret, so that a receiver may have either during a rotation. */
+export async function signMessage(
+  message: WebhookMessage,
+  secrets: readonly string[],
+): Promise<Record<string, string>> {
+  const content = contentOf(message);
+  const signatures = await Promise.all(secrets.map(async (secret) => `v1,${base64Of(await hmacOf(secret, content))}`));
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': String(message.timestamp),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+export type MessageVerification =
+  { ok: true; id: string; timestamp: number } | { ok: false; fault: SignatureFault; detail: string };
+
+/** Whether one of the secrets signed the delivery in the last five minutes. `now` is seconds since 1970. */
+export async function verifyMessage(
+  fieldOf: (name: string) => string | undefined,
+  body: Uint8Array,
+  secrets: readonly string[],
+  now: number,
+): Promise<MessageVerification> {
+  const [id, stated, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(fieldOf);
+  if (id === undefined || stated === undefined || signatures === undefined) {
+    return refused('signature_missing', 'The delivery has no signature of Standard Webhooks.');
+  }
+  const timestamp = /^\d{1,12}$/.test(stated) ? Number(stated) : NaN;
+  if (Number.isNaN(timestamp) || id === '') return refused('signature_malformed', 'webhook-timestamp is no time.');
+  if (timestamp < now - maxSignatureSeconds) return refused('signature_expired', 'webhook-timestamp is too old.');
+  if (timestamp > now + maxSignatureSeconds) return refused('signature_early', 'webhook-timestamp is in the future.');
+  const given = signatures
+    .split(/[ ,]*[ ]/)
+    .flatMap((each) => (each.startsWith('v1,') ? (bytesOfBase64(each.slice('v1,'.length)) ?? []) : []))
+    .slice(0, 20)
+    .map((bytes) => new Uint8Array(bytes));
+  const content = contentOf({ id, timestamp, body });
+  for (const secret of secrets) {
+    const bytes = secretOf(secret);
+    if (bytes === undefined) continue;
+    const key = await keyOf(bytes, 'verify');
+    // In constant time.
+    for (const each of given) {
+      if (await crypto.subtle.verify('HMAC', key, each, content)) return { ok: true, id, timestamp };
+    }
+  }
+  return refused('signature_invalid', 'No secret of this webhook made the signature.');
+}
+
+function contentOf({ id, timestamp, body }: WebhookMessage): Uint8Array<ArrayBuffer> {
+  const head = utf8Bytes(`${id}.${timestamp}.`);
+  return concatenate([head, body], head.length + body.length);
+}
+
+async function hmacOf(secret: string, content: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const bytes = secretOf(secret);
+  if (bytes === undefined) throw new Error('A signing secret is not one of Standard Webhooks.');
+  return new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf(bytes, 'sign'), content));
+}
+
+const keyOf = (bytes: Uint8Array<ArrayBuffer>, use: 'sign' | 'verify') =>
+  crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [use]);
+
+const refused = (fault: SignatureFault, detail: string): MessageVerification => ({ ok: false, fault, detail });
