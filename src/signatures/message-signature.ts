@@ -90,15 +90,21 @@ export function prepareSignature(
   };
 }
 
-/** Every signature of a message, in order; empty without any. Throws SignatureError for fields that cannot be read. */
-export function readSignatures(fieldOf: FieldOf): ReadSignature[] {
+/**
+ * The signatures of a message, in order; empty without any. With `tag`, those that are meant for something else are left
+ * out, such as one that a proxy added: they may have what this code does not read. Throws SignatureError for fields that
+ * cannot be read.
+ */
+export function readSignatures(fieldOf: FieldOf, tag?: string): ReadSignature[] {
   const [inputs, signatures] = [fieldOf('signature-input'), fieldOf('signature')];
   if (inputs === undefined && signatures === undefined) return [];
   if (inputs === undefined || signatures === undefined) {
     throw new SignatureError(`There is a Signature${inputs === undefined ? '' : '-Input'} without the other field.`);
   }
   const values = dictionaryOf('Signature', signatures);
-  return Array.from(dictionaryOf('Signature-Input', inputs), ([label, input]) => {
+  return Array.from(dictionaryOf('Signature-Input', inputs)).flatMap(([label, input]) => {
+    const meantFor: unknown = input[1].get('tag') ?? tag;
+    if (meantFor !== tag && tag !== undefined) return [];
     const value: unknown = values.get(label)?.[0];
     if (!(value instanceof ArrayBuffer)) throw new SignatureError(`Signature has no bytes for ${label}.`);
     if (!isInnerList(input)) throw new SignatureError(`Signature-Input has no list of components for ${label}.`);

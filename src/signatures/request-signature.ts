@@ -157,8 +157,7 @@ export interface VerifySettings {
  */
 export async function verifyRequest(request: SignedRequest, settings: VerifySettings): Promise<Verification> {
   try {
-    const signatures = readSignatures(request.fieldOf);
-    const candidates = signatures.filter(({ parameters: { tag } }) => tag === undefined || tag === signatureTag);
+    const candidates = readSignatures(request.fieldOf, signatureTag);
     if (candidates.length === 0) return refused('signature_missing', 'The request has no signature (RFC 9421).');
     let first: Verification | undefined;
     // A proxy may have added one of its own.
