@@ -791,6 +791,8 @@ select s.id, s.tenant, s.origin, json_strip_nulls(row_to_json(known)) as resourc
 from subscription s, lateral (
   select s.id, s.subscriber, s.origin, s.sink, s.source, s.types, s.subject, s.filters, s.protocolsettings,
     s.sinkcredential is not null as hascredential,
+    -- Few have one, so the others leave it out.
+    case when s.signingsecret is not null then true end as hassigningsecret,
     s.suspendedat is not null as suspended,
     to_char(s.endsat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat
 ) known
@@ -872,17 +874,17 @@ end
 $$;
 
 -- Subscriptions as the API has them: the row, where it stands, the profile of its origin, and whether its previous credential
--- is still valid. To plan the view takes three times as long as to run it for a batch, hence once for each connection; by
+-- and signing secret are still valid. To plan the view takes three times as long as to run it for a batch, hence once for each connection; by
 -- key and without JIT, as in append_changes.
 create function read_subscriptions(ids uuid[])
-returns table (own subscription, derived subscription_status, profile text, overlaps boolean)
+returns table (own subscription, derived subscription_status, profile text, overlaps boolean, signingoverlaps boolean)
 language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query
-  select s, d, o.profile, s.previousuntil > now()
+  select s, d, o.profile, s.previousuntil > now(), s.previoussigninguntil > now()
   from subscription s join subscription_status d on d.id = s.id join origin o on o.name = s.origin
   where s.id = any (ids);
 end

@@ -1,21 +1,21 @@
 import type { EventRequest } from '../../events/read-events.js';
 import type {
   BatchResult,
-  Credential,
-  CredentialOf,
   MatchResult,
   MatchedMessage,
+  Secrets,
+  SecretsOf,
 } from '../../matching/match/match-message.js';
 import type { MatchedPair } from '../../matching/replica/known-pairs.js';
 import type { Client } from '../client/create-client.js';
 
 /**
- * Sink credentials in memory, as last fetched from the registry, until the feed reports a change of their sink. Those
+ * Sink credentials and signing secrets in memory, as last fetched from the registry, until the feed reports a change of their sink. Those
  * that the registry cannot decrypt are reported to the host and fetched again after a while.
  */
 export interface SinkCredentials {
   /**
-   * The credential of each pair of a message, which may differ between its events. Fetches unknown ones. The registry may
+   * The secrets of each pair of a message, which may differ between its events. Fetches unknown ones. The registry may
    * be ahead of the replica: a sink that is no longer deliverable is removed from the match.
    */
   of(
@@ -23,20 +23,20 @@ export interface SinkCredentials {
     revision: string,
     matched: MatchedMessage,
     message: EventRequest,
-  ): Promise<{ matched: MatchedMessage; credentialOf: CredentialOf }>;
+  ): Promise<{ matched: MatchedMessage; secretsOf: SecretsOf }>;
   /** One pair, or everything if no sink is given. */
   forget(origin: string | undefined, sink: string | undefined): void;
 }
 
 interface Entry {
   /** `missing` if this token may not read it; undefined if there is none. */
-  credential: Credential | 'missing' | undefined;
+  secrets: Secrets | 'missing' | undefined;
   /** Monotonic. */
   until: number;
 }
 type Known = Map<string, Map<string, Entry>>;
 
-/** The feed does not report that a credential can be decrypted again, or that a token has another scope. */
+/** The feed does not report that a secret can be decrypted again, or that a token has another scope. */
 const unreadableMs = 60_000;
 /** Characters of cached subscription lists; about forty for each subscription. */
 const maxKept = 2_000_000;
@@ -44,13 +44,13 @@ const maxKept = 2_000_000;
 export function createCredentials(
   client: Client,
   onFault: (error: unknown) => void,
-  /** Called for each sink whose credential this token may not read. */
+  /** Called for each sink whose secrets this token may not read. */
   onWithheld: (origin: string, sink: string, error: Error) => void,
   signal: AbortSignal,
   /** By the registry's clock. */
   now: () => number,
 ): SinkCredentials {
-  /** By pair, then by the matching subscriptions: the credential of the oldest one that has any. */
+  /** By pair, then by the matching subscriptions. */
   const known: Known = new Map();
   let kept = 0;
   let changes = 0;
@@ -74,27 +74,43 @@ export function createCredentials(
     };
     for (const to of sinks) {
       const { sink, hascredential, sinkcredential, previouscredential } = to;
-      const held = sinkcredential && { sinkcredential, ...(previouscredential && { previouscredential }) };
-      if (held !== undefined || hascredential !== true) {
-        note(to, { credential: held, until: Infinity });
+      const { hassigningsecret, signingsecrets, signingoverlapuntil } = to;
+      const lacksCredential = hascredential === true && sinkcredential === undefined;
+      if (!lacksCredential && (hassigningsecret !== true || signingsecrets !== undefined)) {
+        const secrets = {
+          ...(sinkcredential && { sinkcredential }),
+          ...(previouscredential && { previouscredential }),
+          ...(signingsecrets && { signingsecrets }),
+          ...(signingoverlapuntil !== undefined && { signingoverlapuntil }),
+        };
+        note(to, { secrets: Object.keys(secrets).length > 0 ? secrets : undefined, until: Infinity });
         continue;
       }
-      note(to, { credential: 'missing', until: performance.now() + unreadableMs });
-      const detail = `The token lacks the scope assent:credentials, and ${sink} has a credential.`;
+      note(to, { secrets: 'missing', until: performance.now() + unreadableMs });
+      const what = lacksCredential ? 'credential' : 'signing secret';
+      const detail = `The token lacks the scope assent:credentials, and ${sink} has a ${what}.`;
       onWithheld(origin, sink, new Error(`${detail} Deliver nothing there.`));
     }
-    for (const to of withheld) note(to, { credential: 'unreadable', until: performance.now() + unreadableMs });
+    for (const to of withheld) note(to, { secrets: 'unreadable', until: performance.now() + unreadableMs });
     for (const sink of new Set(withheld.map((to) => to.sink))) {
-      onFault(new Error(`The registry cannot decrypt the credential of ${sink}: deliver nothing there.`));
+      onFault(new Error(`The registry cannot decrypt a secret of ${sink}: deliver nothing there.`));
     }
     return asked;
   }
 
   /** The end of an overlap is not a change of the sink. */
-  function presentOf(credential: Credential): Credential {
-    if (credential === 'unreadable' || credential.previouscredential === undefined) return credential;
-    const { sinkcredential, previouscredential } = credential;
-    return Date.parse(previouscredential.until) > now() ? credential : { sinkcredential };
+  function presentOf(secrets: Secrets): Secrets {
+    if (secrets === 'unreadable') return secrets;
+    const { previouscredential, signingsecrets, signingoverlapuntil, ...present } = secrets;
+    const isOver = (until = '') => Date.parse(until) <= now();
+    return {
+      ...present,
+      ...(previouscredential && !isOver(previouscredential.until) && { previouscredential }),
+      ...(signingsecrets &&
+        (isOver(signingoverlapuntil)
+          ? { signingsecrets: signingsecrets.slice(0, 1) }
+          : { signingsecrets, ...(signingoverlapuntil !== undefined && { signingoverlapuntil }) })),
+    };
   }
 
   function keep(asked: Known): void {
@@ -113,7 +129,7 @@ export function createCredentials(
 
   return {
     async of(origin, revision, matched, message) {
-      const pairs = matched.results.flatMap((result) => result.pairs.filter(({ hasCredential }) => hasCredential));
+      const pairs = matched.results.flatMap((result) => result.pairs.filter(hasSecrets));
       const listsOf = (map: Known, { sink }: MatchedPair) => map.get(`${origin} ${sink}`);
       const isKnown = pairs.every((pair) => {
         const told = listsOf(known, pair)?.get(pair.subscriptions.join());
@@ -124,19 +140,21 @@ export function createCredentials(
       // A response that overlapped a change may be stale: use it once, do not cache it.
       if (!isKnown && changes === before) keep(from);
       // By pair: another event of the batch may match other subscriptions to the same sink.
-      const credentials = new Map<MatchedPair, Credential>();
+      const secrets = new Map<MatchedPair, Secrets>();
       for (const pair of pairs) {
         const lists = listsOf(from, pair);
         // One subscription more or less does not change the sink.
         const told = lists?.get(pair.subscriptions.join()) ?? lists?.values().next().value;
-        if (told === undefined || told.credential === 'missing') continue;
-        if (told.credential !== undefined) credentials.set(pair, presentOf(told.credential));
-        // It was removed, and the replica is behind.
-        else pair.hasCredential = false;
+        if (told === undefined || told.secrets === 'missing') continue;
+        if (told.secrets !== undefined) secrets.set(pair, presentOf(told.secrets));
+        if (told.secrets === 'unreadable') continue;
+        // One was removed, and the replica is behind.
+        pair.hasCredential = told.secrets?.sinkcredential !== undefined;
+        pair.hasSigningSecret = told.secrets?.signingsecrets !== undefined;
       }
-      const isTold = (pair: MatchedPair) => !pair.hasCredential || listsOf(from, pair) !== undefined;
+      const isTold = (pair: MatchedPair) => !hasSecrets(pair) || listsOf(from, pair) !== undefined;
       const results = matched.results.map((result) => ({ ...result, pairs: result.pairs.filter(isTold) }));
-      return { matched: { ...matched, results }, credentialOf: (pair) => credentials.get(pair) };
+      return { matched: { ...matched, results }, secretsOf: (pair) => secrets.get(pair) };
     },
     forget(origin, sink) {
       changes += 1;
@@ -147,6 +165,8 @@ export function createCredentials(
     },
   };
 }
+
+const hasSecrets = ({ hasCredential, hasSigningSecret }: MatchedPair) => hasCredential || hasSigningSecret;
 
 /** Those of the event, and no other type of its content. */
 function headersOf({ headers }: EventRequest): Record<string, string | null> {

@@ -199,8 +199,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       }
       const revision = position();
       const complete = await credentials.of(of.name, revision, matched, message);
-      return JSON.parse(textOfMatch(revision, of, complete.matched, complete.credentialOf)) as MatchResult &
-        BatchResult;
+      return JSON.parse(textOfMatch(revision, of, complete.matched, complete.secretsOf)) as MatchResult & BatchResult;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     deliver,

@@ -38,14 +38,17 @@ export interface MatchedMessage {
   revision?: string;
 }
 
-/** The credential of a subscription, with the previous one while it overlaps. */
-type HeldCredential = Required<Pick<MatchedSink, 'sinkcredential'>> & Pick<MatchedSink, 'previouscredential'>;
+/** The credential and the signing secrets of a webhook, each with the previous one while it overlaps. */
+type HeldSecrets = Pick<
+  MatchedSink,
+  'sinkcredential' | 'previouscredential' | 'signingsecrets' | 'signingoverlapuntil'
+>;
 
-/** `unreadable` if no key opens it. */
-export type Credential = HeldCredential | 'unreadable';
+/** `unreadable` if no key opens one of them. */
+export type Secrets = HeldSecrets | 'unreadable';
 
-/** The credential of the oldest subscription of the pair that has one. */
-export type CredentialOf = (pair: MatchedPair) => Credential | undefined;
+/** Each of the oldest subscription of the pair that has one. */
+export type SecretsOf = (pair: MatchedPair) => Secrets | undefined;
 
 const tooLarge: ReadonlyMap<string, 'event_too_large' | 'body_too_large'> = new Map([
   ['intg-std-015.size', 'event_too_large'],
@@ -130,16 +133,14 @@ export function textOfMatch(
   revision: string,
   origin: KnownOrigin,
   message: MatchedMessage,
-  credentialOf?: CredentialOf,
+  secretsOf?: SecretsOf,
 ): string {
   const { isBatch, results } = message;
   // A DNS name needs no escapes.
   const head = `{"revision":"${message.revision ?? revision}","origin":"${origin.name}",`;
-  if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, credentialOf)}}`;
+  if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, secretsOf)}}`;
   const texts = results.map((result) =>
-    result.faults.length > 0
-      ? memberText('faults', result.faults.map(presentBreach))
-      : outcomeText(result, credentialOf),
+    result.faults.length > 0 ? memberText('faults', result.faults.map(presentBreach)) : outcomeText(result, secretsOf),
   );
   const entries = texts.map((text, place) => {
     const own = results[place]?.revision;
@@ -149,34 +150,33 @@ export function textOfMatch(
 }
 
 /** The members of the response for one event. */
-function outcomeText({ pairs, warnings, explanations }: EventResult, credentialOf: CredentialOf | undefined): string {
+function outcomeText({ pairs, warnings, explanations }: EventResult, secretsOf: SecretsOf | undefined): string {
   let sinks = '';
   let withheld = '';
   for (let place = 0; place < pairs.length; place += 1) {
     const pair = pairs[place] as MatchedPair;
-    const credential = credentialOf?.(pair);
-    if (credential === 'unreadable') withheld += `,{${sinkText(pair)}}`;
-    else sinks += `,{${sinkText(pair, credential)}}`;
+    const secrets = secretsOf?.(pair);
+    if (secrets === 'unreadable') withheld += `,{${sinkText(pair)}}`;
+    else sinks += `,{${sinkText(pair, secrets)}}`;
   }
   let text = `"sinks":[${sinks.slice(1)}]`;
-  // In `sinks`, a sender that ignores this case would deliver without the credential.
+  // In `sinks`, a sender that ignores this case would deliver without them.
   if (withheld !== '') text += `,"withheld":[${withheld.slice(1)}]`;
   if (warnings.length > 0) text += `,${memberText('warnings', warnings.map(presentBreach))}`;
   return explanations === undefined ? text : `${text},${memberText('explanations', explanations)}`;
 }
 
-function sinkText(pair: MatchedPair, credential?: HeldCredential): string {
-  const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings, hasCredential } = pair;
+function sinkText(pair: MatchedPair, secrets?: HeldSecrets): string {
+  const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
   const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
   // UUIDs need no escapes.
   let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"${protocolSettings?.['contentmode'] === 'binary' ? 'binary' : 'structured'}"`;
   if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
   if (protocolSettings !== undefined) text += `,${memberText('protocolsettings', protocolSettings)}`;
-  if (hasCredential) text += ',"hascredential":true';
-  if (credential === undefined) return text;
-  text += `,${memberText('sinkcredential', credential.sinkcredential)}`;
-  const { previouscredential } = credential;
-  return previouscredential === undefined ? text : `${text},${memberText('previouscredential', previouscredential)}`;
+  if (pair.hasCredential) text += ',"hascredential":true';
+  if (pair.hasSigningSecret) text += ',"hassigningsecret":true';
+  // The members of an object that is never empty.
+  return secrets === undefined ? text : `${text},${JSON.stringify(secrets).slice(1, -1)}`;
 }
 
 function memberText(name: Member, value: unknown): string {

@@ -30,6 +30,8 @@ export interface MatchedPair {
   settingsOf: string | undefined;
   /** At least one of these subscriptions has a sink credential. */
   hasCredential: boolean;
+  /** At least one of them has a signing secret. */
+  hasSigningSecret: boolean;
 }
 
 /** State and basis in one number, which is never 0. Throws for a state of a later version. */
@@ -185,6 +187,7 @@ export class KnownPairs {
       protocolSettings: undefined,
       settingsOf: undefined,
       hasCredential: false,
+      hasSigningSecret: false,
     };
   }
 

@@ -25,6 +25,7 @@ interface IndexedOrigin {
   /** Of those in the index. Milliseconds since 1970. */
   ends: Map<number, number>;
   credentials: Set<number>;
+  signingSecrets: Set<number>;
   protocolSettings: Map<number, Record<string, unknown>>;
 }
 
@@ -131,6 +132,7 @@ export class Replica {
       }
       matched.subscriptions.push(id);
       matched.hasCredential ||= entry.credentials.has(handle);
+      matched.hasSigningSecret ||= entry.signingSecrets.has(handle);
     }
     for (const { subscriptions } of matches) if (subscriptions.length > 1) subscriptions.sort();
     return matches;
@@ -186,6 +188,7 @@ export class Replica {
         suspended: new Map(),
         ends: new Map(),
         credentials: new Set(),
+        signingSecrets: new Set(),
         protocolSettings: new Map(),
       });
     } else {
@@ -253,6 +256,8 @@ export class Replica {
     entry.subscribers[handle] = subscriber;
     if (state.hascredential) entry.credentials.add(handle);
     else entry.credentials.delete(handle);
+    if (state.hassigningsecret === true) entry.signingSecrets.add(handle);
+    else entry.signingSecrets.delete(handle);
     const settings = state.protocolsettings ?? {};
     if (Object.values(settings).some(isSet)) entry.protocolSettings.set(handle, settings);
     else entry.protocolSettings.delete(handle);
@@ -283,6 +288,7 @@ export class Replica {
   #removeFromIndex(entry: IndexedOrigin, id: string, handle: number): void {
     entry.index.remove(id);
     entry.credentials.delete(handle);
+    entry.signingSecrets.delete(handle);
     entry.protocolSettings.delete(handle);
   }
 }

@@ -88,6 +88,8 @@ export interface SubscriptionState {
   filters?: Filter[];
   protocolsettings?: Record<string, unknown>;
   hascredential: boolean;
+  /** Absent if it has none. */
+  hassigningsecret?: boolean;
   suspended: boolean;
   /** RFC 3339: the end that its consumer named. */
   expiresat?: string;

@@ -2,18 +2,19 @@ import { RegistryError } from '../../base/errors.js';
 import type { MessageLimits } from '../../events/read-events.js';
 import type { Follower } from '../changes/follower.js';
 import { ageHeader, type OperationResponse, type OperationRequest, type Handler } from '../http/handler.js';
+import type { ReadSecrets } from '../subscriptions/read-secrets.js';
 import type { Explain } from './explain.js';
 import {
   matchEvents,
   originFor,
   readMessage,
   textOfMatch,
-  type Credential,
-  type CredentialOf,
   type MatchedMessage,
   type EventResult,
+  type SecretsOf,
 } from '../../matching/match/match-message.js';
 import { indexLoading, type KnownOrigin } from '../../matching/replica/replica.js';
+import type { MatchedPair } from '../../matching/replica/known-pairs.js';
 import type { Turns } from '../../matching/match/turns.js';
 import { stepsPerByte, Work } from '../../matching/match/work.js';
 
@@ -22,8 +23,7 @@ interface MatchEventSettings {
   explain: Explain;
   /** Seconds since the replica was last known to be current; undefined if it is current. */
   age: () => number | undefined;
-  /** Sink credentials by subscription, for those of these subscriptions that still have the given sink. */
-  credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Map<string, Credential>>;
+  secrets: ReadSecrets;
   limits: MessageLimits;
   turns: Turns;
   /** Steps that the filters may take for one message. */
@@ -37,7 +37,7 @@ const longestWaitMs = 5_000;
 
 /**
  * `POST /v1/match`: which sinks get this event, each once, at what rate and until when. It responds from memory and
- * does not wait, unless the client asks for credentials, an explanation or a later revision. Only expensive matches
+ * does not wait, unless the client asks for secrets, an explanation or a later revision. Only expensive matches
  * wait for their turn (turns.ts).
  */
 export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEvent'> {
@@ -105,7 +105,7 @@ function known({ follower }: MatchEventSettings, { principal, query }: MatchCall
   return { replica: present, origin: originFor(present, principal.tenant, query.origin) };
 }
 
-/** Adds credentials and explanations if the client asked for them, and writes the response. */
+/** Adds secrets and explanations if the client asked for them, and writes the response. */
 function complete(
   settings: MatchEventSettings,
   call: MatchCall,
@@ -115,36 +115,41 @@ function complete(
   const { results } = matched;
   // Read before waiting, because the log continues meanwhile.
   const revision = String(settings.follower.position());
-  const write = (credentialOf?: CredentialOf): MatchEventResponse => ({
+  const write = (secretsOf?: SecretsOf): MatchEventResponse => ({
     status: 200,
     headers: ageHeader(settings.age()),
-    json: textOfMatch(revision, origin, matched, credentialOf),
+    json: textOfMatch(revision, origin, matched, secretsOf),
   });
   const { scopes } = call.principal;
   // An admin does not deliver.
-  const seesCredentials = scopes.has('assent:credentials') && scopes.has('assent:deliver');
-  const wantsCredentials =
-    seesCredentials && results.some(({ pairs }) => pairs.some(({ hasCredential }) => hasCredential));
+  const seesSecrets = scopes.has('assent:credentials') && scopes.has('assent:deliver');
+  const wantsSecrets = seesSecrets && results.some(({ pairs }) => pairs.some(hasSecrets));
   const isExplained = call.query.explain === true;
-  if (!wantsCredentials && !isExplained) return write();
+  if (!wantsSecrets && !isExplained) return write();
   return Promise.all([
-    wantsCredentials ? credentialsOf(settings, origin, results) : undefined,
+    wantsSecrets ? secretsIn(settings, origin, results) : undefined,
     isExplained ? addExplanations(settings, call, origin, results) : undefined,
-  ]).then(([credentialOf]) => write(credentialOf));
+  ]).then(([secretsOf]) => write(secretsOf));
 }
 
-async function credentialsOf(
+const hasSecrets = ({ hasCredential, hasSigningSecret }: MatchedPair) => hasCredential || hasSigningSecret;
+
+async function secretsIn(
   settings: MatchEventSettings,
   origin: KnownOrigin,
   results: readonly EventResult[],
-): Promise<CredentialOf> {
+): Promise<SecretsOf> {
   const sinks = results.flatMap(({ pairs }) =>
-    pairs
-      .filter((pair) => pair.hasCredential)
-      .flatMap(({ sink, subscriptions }) => subscriptions.map((id) => [id, sink] as const)),
+    pairs.filter(hasSecrets).flatMap(({ sink, subscriptions }) => subscriptions.map((id) => [id, sink] as const)),
   );
-  const credentials = await settings.credentials(origin.tenant, new Map(sinks));
-  return ({ subscriptions }) => credentials.get(subscriptions.find((id) => credentials.has(id)) ?? '');
+  const secrets = await settings.secrets(origin.tenant, new Map(sinks));
+  return ({ subscriptions }) => {
+    const held = subscriptions.flatMap((id) => secrets.get(id) ?? []);
+    const credential = held.find((each) => each.credential)?.credential;
+    const signing = held.find((each) => each.signing)?.signing;
+    if (credential === 'unreadable' || signing === 'unreadable') return 'unreadable';
+    return credential || signing ? { ...credential, ...signing } : undefined;
+  };
 }
 
 async function addExplanations(

@@ -8,7 +8,7 @@ import { faultsIn } from '../http/problem.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../../base/formats/json.js';
 import { filterCheckTexts } from '../../base/texts/filters.js';
-import { createCredentialReader } from '../subscriptions/read-credentials.js';
+import { createSecretReader } from '../subscriptions/read-secrets.js';
 import { createSubscriptionReader } from '../subscriptions/read.js';
 import { compileParts, createExplain, presentFailure } from './explain.js';
 import { createMatchEvent } from './match-event.js';
@@ -30,7 +30,7 @@ export function routes(context: Context): Handlers<'matchEvent' | 'checkFilter' 
       follower: context.follower,
       age: context.freshness.age,
       explain: createExplain({ database, turns, budget }),
-      credentials: createCredentialReader({ database, vault, log }),
+      secrets: createSecretReader({ database, vault, log }),
       limits: config.message,
       turns,
       budget,

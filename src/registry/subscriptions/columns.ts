@@ -8,7 +8,7 @@ import type { Filter } from '../../matching/filters/filter.js';
 import type { CallbackPolicy, Profile } from '../../consent/origin.js';
 import { changedMembers, type Changed, storedMembers, trusted } from '../storage/columns.js';
 import type { subscription as SubscriptionRow } from '../storage/generated/client.js';
-import { ownerOf } from './read-credentials.js';
+import { ownerOf } from './read-secrets.js';
 import type { Vault } from '../storage/vault.js';
 import type { AuditedCredential, PresentCredential } from './credential.js';
 

@@ -1,7 +1,7 @@
 import type { Fault } from '../../base/errors.js';
 import { isTimestamp, timeOf } from '../../base/formats/timestamp.js';
 import type { SealContext, Vault } from '../storage/vault.js';
-import type { SinkCredential } from './read-credentials.js';
+import type { SinkCredential } from './read-secrets.js';
 import { checkLine, fault, type CheckText } from './rules.js';
 import { credentialTexts } from '../../base/texts/credentials.js';
 

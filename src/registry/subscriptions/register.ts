@@ -19,7 +19,7 @@ import { refuseUnallowed } from './allowed.js';
 import { findAskedOrigins, lint, nothingToKeep, type Requested, refuseEnd } from './definition.js';
 import { changedSubscription, changedSuspension, definitionMembers, type Subscription } from './columns.js';
 import { sealCredential, type SealedCredential } from './credential.js';
-import { ownerOf } from './read-credentials.js';
+import { ownerOf } from './read-secrets.js';
 import type { Vault } from '../storage/vault.js';
 import { lockSubscription } from './read.js';
 import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';

@@ -24,7 +24,7 @@ import { refuseChange } from './allowed.js';
 import { askForRate, askOnce, isCovered, releasePairs, type AskedSubscription } from './ask-webhook.js';
 import { findAskedOrigin, lint, invalid, nothingToKeep, type Requested, refuseEnd } from './definition.js';
 import { sealCredential, type RequestedCredential } from './credential.js';
-import { ownerOf } from './read-credentials.js';
+import { ownerOf } from './read-secrets.js';
 import type { Vault } from '../storage/vault.js';
 import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 import { planOf, type Plan, type Replacement } from './plan.js';

@@ -9,7 +9,7 @@ import {
   checkTypes,
 } from '../../../src/registry/subscriptions/rules.js';
 import { readSinkCredential } from '../../../src/registry/subscriptions/credential.js';
-import type { SinkCredential } from '../../../src/registry/subscriptions/read-credentials.js';
+import type { SinkCredential } from '../../../src/registry/subscriptions/read-secrets.js';
 import { subscriptionTexts } from '../../../src/base/texts/subscriptions.js';
 import { textIn } from '../../../src/base/texts/text.js';
 import { cpuTime } from '../../support/cpu-time.js';
