@@ -61,10 +61,10 @@ export const checkProtocol: CheckText = (value, at) => {
     : fault(at, 'protocol_unknown', texts.protocolUnknown);
 };
 
-/** Headers that the connection, the CloudEvent and the handshake set themselves, and headers for credentials. */
+/** Headers that the connection, the CloudEvent, the handshake and the signature set, and headers for credentials. */
 const reservedHeader = new RegExp(
   '^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|content-type' +
-    '|authorization|cookie|expect|webhook-.*|ce-.*)$',
+    '|content-digest|signature|signature-.*|authorization|cookie|expect|webhook-.*|ce-.*)$',
   'i',
 );
 
