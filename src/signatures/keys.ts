@@ -38,7 +38,8 @@ export async function publicKeyOf(jwk: unknown): Promise<PublicKey | undefined> 
   return { kty, crv, x, kid: await thumbprintOf({ kty, crv, x }) };
 }
 
-const imported = new WeakMap<PublicKey, ReturnType<typeof crypto.subtle.importKey>>();
+/** Keys, not promises: an edge runtime lets no request wait for the work of another one. */
+const imported = new WeakMap<PublicKey, Awaited<ReturnType<typeof crypto.subtle.importKey>>>();
 
 /** Whether this key made the signature. */
 export async function isSignedBy(
@@ -47,12 +48,12 @@ export async function isSignedBy(
   base: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
   const { kty, crv, x } = key;
-  let known = imported.get(key);
-  if (known === undefined) {
-    known = crypto.subtle.importKey('jwk', { kty, crv, x }, 'Ed25519', false, ['verify']);
-    imported.set(key, known);
+  let verifying = imported.get(key);
+  if (verifying === undefined) {
+    const read = crypto.subtle.importKey('jwk', { kty, crv, x }, 'Ed25519', false, ['verify']);
+    verifying = await read.catch(() => undefined);
+    if (verifying === undefined) return false;
+    imported.set(key, verifying);
   }
-  const verifying = await known.catch(() => undefined);
-  if (verifying === undefined) return false;
   return crypto.subtle.verify('Ed25519', verifying, signature, base);
 }

@@ -2,6 +2,7 @@
 // Bot Auth (draft-ietf-webbotauth-httpsig-protocol), with everything under the signature that consent depends on.
 
 import { serializeDictionary, Token, type Item } from 'structured-headers';
+import { base64urlOf } from './base64.js';
 import { contentDigestOf, isDigestOf } from './content-digest.js';
 import { isSignedBy, type PublicKey } from './keys.js';
 import {
@@ -54,7 +55,7 @@ export interface SigningSettings {
   nonce: string;
 }
 
-/** Fields that are covered if the request has them. */
+/** Fields that are covered if the request has them, beside those of an event in binary mode. */
 const coveredFields = [
   'content-type',
   'content-digest',
@@ -94,7 +95,9 @@ function prepare(
     { name: '@method' },
     { name: '@authority' },
     { name: '@target-uri' },
-    ...coveredFields.filter((name) => values.has(name)).map((name) => ({ name })),
+    ...[...coveredFields.filter((name) => values.has(name)), ...[...values.keys()].filter(isAttribute)].map((name) => ({
+      name,
+    })),
     { name: 'signature-agent', ...(form === 'dictionary' && { key: label }) },
   ];
   const parameters = { created: now, expires: now + signatureSeconds, keyid, alg: 'ed25519', nonce, tag: signatureTag };
@@ -105,6 +108,9 @@ function prepare(
   });
   return { base: prepared.base, fields: (signature) => ({ ...added, ...prepared.fields(signature) }) };
 }
+
+/** An attribute of an event in binary mode (HTTP binding, section 3.1.3.1), in lower case. */
+export const isAttribute = (name: string): boolean => name.startsWith('ce-');
 
 function agentField(form: SignatureForm, { url, type }: SignatureAgent): string {
   if (form === 'string') return `"${new URL(url).origin}"`;
@@ -134,6 +140,8 @@ export type SignatureFault =
 export interface VerifiedSignature {
   keyid: string;
   nonce: string | undefined;
+  /** The same for a repetition of this request, and for no other one. */
+  fingerprint: string;
   /** Seconds since 1970 until which a repetition must be remembered. */
   until: number;
   agent: SignatureAgent | undefined;
@@ -145,15 +153,18 @@ export type Verification =
 export interface VerifySettings {
   /** The key with this thumbprint, if it is one of the origin that the request names. */
   keyOf: (keyid: string, agent: SignatureAgent | undefined) => Promise<PublicKey | undefined>;
-  /** Of a delivery; undefined for OPTIONS. */
-  body: Uint8Array | undefined;
+  /** Of a delivery; undefined for OPTIONS. A function is called once the signature itself is right. */
+  body: Uint8Array | undefined | (() => Promise<Uint8Array>);
+  /** Names of fields, in lower case, that the signature must cover, too: those of an event in binary mode. */
+  mustCover?: readonly string[];
   /** Seconds since 1970. */
   now: number;
 }
 
 /**
  * Checks the signature of a handshake or a delivery. It must cover method, target, the origin and, if they are there,
- * callback and rate; for a delivery also the digest of the body, which must be right. Never throws.
+ * callback and rate; for a delivery also the media type and the digest of the body, which must be right. Rejects only if
+ * a function of the settings does.
  */
 export async function verifyRequest(request: SignedRequest, settings: VerifySettings): Promise<Verification> {
   try {
@@ -176,41 +187,54 @@ export async function verifyRequest(request: SignedRequest, settings: VerifySett
 async function verifyOne(
   request: SignedRequest,
   read: ReadSignature,
-  { keyOf, body, now }: VerifySettings,
+  { keyOf, body, mustCover = [], now }: VerifySettings,
 ): Promise<Verification> {
   const { keyid, created, expires, alg, nonce } = read.parameters;
-  const missing = uncovered(request, read, body !== undefined);
+  const missing = uncovered(request, read, body !== undefined, mustCover);
   if (missing !== undefined) return refused('signature_incomplete', `The signature does not cover ${missing}.`);
   if (keyid === undefined || created === undefined) {
     return refused('signature_incomplete', 'The signature has no keyid, or no time of its creation.');
   }
   if (alg !== undefined && alg !== 'ed25519') return refused('key_unknown', `The algorithm is ${alg}, not ed25519.`);
   if (created > now + skewSeconds) return refused('signature_early', 'The signature was created in the future.');
-  const until = Math.min(expires ?? Infinity, created + maxSignatureSeconds);
-  if (until < now - (expires === undefined ? 0 : skewSeconds)) {
+  const until = Math.min((expires ?? Infinity) + skewSeconds, created + maxSignatureSeconds);
+  if (until < now) {
     return refused('signature_expired', 'The signature has expired.');
   }
   const agent = agentOf(request.fieldOf, read);
   const key = await keyOf(keyid, agent);
   if (key === undefined) return refused('key_unknown', `The origin has no key ${keyid}.`);
-  if (!(await isSignedBy(key, read.signature, read.base(request)))) {
+  const base = read.base(request);
+  if (!(await isSignedBy(key, read.signature, base))) {
     return refused('signature_invalid', 'The signature is not one of this request and this key.');
   }
-  if (body !== undefined && !(await isDigestOf(request.fieldOf('content-digest') ?? '', body))) {
+  const content = typeof body === 'function' ? await body() : body;
+  if (content !== undefined && !(await isDigestOf(request.fieldOf('content-digest') ?? '', content))) {
     return refused('digest_mismatch', 'Content-Digest is not that of the body (RFC 9530).');
   }
-  return { ok: true, signature: { keyid, nonce, until: until + skewSeconds, agent } };
+  return { ok: true, signature: { keyid, nonce, fingerprint: await fingerprintOf(base), until, agent } };
+}
+
+/** What tells a signed text from every other one: 128 bits, in base64url. */
+export async function fingerprintOf(signed: Uint8Array<ArrayBuffer>): Promise<string> {
+  return base64urlOf(new Uint8Array(await crypto.subtle.digest('SHA-256', signed)).subarray(0, 16));
 }
 
 const refused = (fault: SignatureFault, detail: string): Verification => ({ ok: false, fault, detail });
 
 /** The first component that a signature must cover and does not. */
-function uncovered({ fieldOf }: SignedRequest, { components }: ReadSignature, isDelivery: boolean): string | undefined {
+function uncovered(
+  { fieldOf }: SignedRequest,
+  { components }: ReadSignature,
+  isDelivery: boolean,
+  more: readonly string[],
+): string | undefined {
   const isCovered = (name: string) => components.some((each) => each.name === name && each.key === undefined);
   const isTarget = isCovered('@target-uri') || (isCovered('@authority') && isCovered('@path') && isCovered('@query'));
   if (!isTarget) return '@target-uri';
-  const fields = ['webhook-request-callback', 'webhook-request-rate'].filter((name) => fieldOf(name) !== undefined);
-  const needed = ['@method', 'webhook-request-origin', ...fields, ...(isDelivery ? ['content-digest'] : [])];
+  const optional = ['webhook-request-callback', 'webhook-request-rate', ...(isDelivery ? ['content-type'] : [])];
+  const fields = optional.filter((name) => fieldOf(name) !== undefined);
+  const needed = ['@method', 'webhook-request-origin', ...fields, ...(isDelivery ? ['content-digest'] : []), ...more];
   return needed.find((name) => !isCovered(name));
 }
 

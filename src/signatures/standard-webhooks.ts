@@ -2,7 +2,7 @@
 
 import { bytesOfBase64, concatenate, utf8Bytes } from '../base/formats/bytes.js';
 import { base64Of } from './base64.js';
-import { maxSignatureSeconds, type SignatureFault } from './request-signature.js';
+import { fingerprintOf, maxSignatureSeconds, type SignatureFault } from './request-signature.js';
 
 const prefix = 'whsec_';
 /** Of a secret, in bytes. */
@@ -44,8 +44,17 @@ export async function signMessage(
   };
 }
 
+export interface VerifiedMessage {
+  id: string;
+  timestamp: number;
+  /** The same for a repetition of this request, whichever secret signed it. */
+  fingerprint: string;
+  /** Seconds since 1970 until which a repetition must be remembered. */
+  until: number;
+}
+
 export type MessageVerification =
-  { ok: true; id: string; timestamp: number } | { ok: false; fault: SignatureFault; detail: string };
+  { ok: true; message: VerifiedMessage } | { ok: false; fault: SignatureFault; detail: string };
 
 /** Whether one of the secrets signed the delivery in the last five minutes. `now` is seconds since 1970. */
 export async function verifyMessage(
@@ -74,7 +83,9 @@ export async function verifyMessage(
     const key = await keyOf(bytes, 'verify');
     // In constant time.
     for (const each of given) {
-      if (await crypto.subtle.verify('HMAC', key, each, content)) return { ok: true, id, timestamp };
+      if (!(await crypto.subtle.verify('HMAC', key, each, content))) continue;
+      const until = timestamp + maxSignatureSeconds;
+      return { ok: true, message: { id, timestamp, fingerprint: await fingerprintOf(content), until } };
     }
   }
   return refused('signature_invalid', 'No secret of this webhook made the signature.');
