@@ -1,5 +1,6 @@
-import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { isReachable, type AddressRules } from './address.js';
+import { SecureContexts, type ClientCertificate } from './client-certificate.js';
 import { dial, dialFirst, dialThrough, secured } from './dial.js';
 import { createEgressProxy, type EgressProxy, type EgressProxySettings, type ProxyStage } from './egress-proxy.js';
 import { RequestFailure } from './failure.js';
@@ -42,11 +43,18 @@ export interface Connected {
   remoteAddress: string;
 }
 
+/** What is particular to one connection. */
+export interface ConnectOptions {
+  admit?: Admit | undefined;
+  /** Shown if the target asks for one. */
+  clientCertificate?: ClientCertificate | undefined;
+}
+
 type Connect = (
   sink: Sink,
   progress: Progress,
   signal: AbortSignal,
-  admit?: Admit,
+  options?: ConnectOptions,
 ) => Promise<Connected | NotConnected>;
 
 /**
@@ -56,10 +64,7 @@ type Connect = (
  * and for settings of a proxy that are invalid or contradict the others; connecting throws RequestFailure.
  */
 export function createConnect(addresses: AddressRules, settings: ConnectSettings): Connect {
-  const secureContext = createSecureContext({
-    minVersion: 'TLSv1.2',
-    ...(settings.ca !== undefined && { ca: [...rootCertificates, settings.ca] }),
-  });
+  const secureContexts = new SecureContexts(settings.ca);
   const proxy = settings.proxy && createEgressProxy(settings.proxy, settings.allowedNetworks);
   const tryTimeoutMs = Math.ceil(settings.deadlineMs / 5);
   const isProxied = (address: string) => proxy !== undefined && !proxy.isBypassed(address);
@@ -68,8 +73,9 @@ export function createConnect(addresses: AddressRules, settings: ConnectSettings
     sink: Sink,
     progress: Progress,
     signal: AbortSignal,
-    admit: Admit,
+    { admit = () => Promise.resolve(undefined), clientCertificate }: ConnectOptions,
   ): Promise<Connected | NotConnected> {
+    const secureContext = secureContexts.of(clientCertificate);
     const servers = { dnsServers: settings.dnsServers, tryTimeoutMs };
     const found = await progress.during('lookupMs', lookUp(sink.host, servers, signal));
     const blocked = (address: string): NotConnected => ({
@@ -101,9 +107,9 @@ export function createConnect(addresses: AddressRules, settings: ConnectSettings
     return { socket, remoteAddress };
   }
 
-  return async (sink, progress, signal, admit = () => Promise.resolve(undefined)) => {
+  return async (sink, progress, signal, options = {}) => {
     signal.throwIfAborted();
-    return Promise.race([ended(signal), connect(sink, progress, signal, admit)]);
+    return Promise.race([ended(signal), connect(sink, progress, signal, options)]);
   };
 }
 

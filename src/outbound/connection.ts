@@ -1,6 +1,13 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
-import { codeOf, failureOfTls, RequestFailure } from './failure.js';
+import {
+  asksForCertificate,
+  certificateRequired,
+  closedAfterRequest,
+  codeOf,
+  failureOfTls,
+  RequestFailure,
+} from './failure.js';
 
 export interface WireRequest {
   /** As parseSink accepts it. */
@@ -56,6 +63,8 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
   let maxBytes = Infinity;
   let onTooMuch = () => {};
   const received = recordHeads(socket);
+  /** Until it responds: in TLS 1.3 it refuses a certificate after the handshake, and some servers send no alert. */
+  let isAsking = asksForCertificate(socket);
   /** An alert that arrives after the TLS handshake. undici reports the end of the connection that follows instead. */
   let alert: Error | undefined;
   socket.on('error', (error) => {
@@ -79,6 +88,11 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
         });
       }),
   });
+
+  const unlessAsking = (failure: Error) =>
+    isAsking && received.isEmpty() && failure instanceof RequestFailure && failure.reason === 'connection_closed'
+      ? certificateRequired(closedAfterRequest)
+      : failure;
 
   function exchange({ url, method, headers, body }: WireRequest, signal: AbortSignal): Promise<AnswerHead> {
     return new Promise((resolve, reject) => {
@@ -116,6 +130,7 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
           } else if (status < 200 || status > 599) {
             fail(new RequestFailure('not_http', `The target returned the invalid status ${status}.`));
           } else {
+            isAsking = false;
             head = { status, headers: pairsOf(controller.rawHeaders as Buffer[]) };
             if (status === 400) head.opening = received.afterHead(informational);
             received.end();
@@ -129,7 +144,7 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
           if (head !== undefined) resolve(head);
         },
         onResponseError: (_controller, error) =>
-          fail(received.isHttp2() ? speaksHttp2() : failureOfHttp(alert ?? error)),
+          fail(received.isHttp2() ? speaksHttp2() : unlessAsking(failureOfHttp(alert ?? error))),
       };
       client.dispatch(
         { method, path: url.slice(url.indexOf('/', 'https://'.length)), headers, body: body ?? null },
@@ -152,6 +167,7 @@ interface RecordedHeads {
   isHttp1(place: number): boolean;
   /** A frame that opens an HTTP/2 connection (SETTINGS) or closes it (GOAWAY), on stream 0 (RFC 9113, section 4.1). */
   isHttp2(): boolean;
+  isEmpty(): boolean;
   /** What was read behind the head at this place, cut to 512 bytes. */
   afterHead(place: number): string;
   end(): void;
@@ -179,6 +195,7 @@ function recordHeads(socket: Socket): RecordedHeads {
     },
     // eslint-disable-next-line no-control-regex -- these are frames
     isHttp2: () => /^[\0-\x3f][^]{2}[\x04\x07][^]\0{4}/.test(text),
+    isEmpty: () => text === '',
     afterHead(place) {
       const bodies = text.split(/\r?\n\r?\n/).slice(place + 1);
       return bodies.join('\n\n').slice(0, 512);

@@ -2,7 +2,15 @@ import { isIP } from 'node:net';
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import { networkOf } from './address.js';
 import { openTunnel, type EgressProxy, type ProxyStage } from './egress-proxy.js';
-import { codeOf, failureOfTls, failuresOfProxy, RequestFailure } from './failure.js';
+import {
+  asksForCertificate,
+  certificateRequired,
+  closedAfterRequest,
+  codeOf,
+  failureOfTls,
+  failuresOfProxy,
+  RequestFailure,
+} from './failure.js';
 import { checkIdentity } from './identity.js';
 
 interface Destination {
@@ -118,20 +126,27 @@ export function secured(socket: TLSSocket): Promise<void> {
   return new Promise((resolve, reject) => {
     // Node has no other sign that the target accepted a version and a cipher. The line itself is a secret.
     let isAgreed = false;
-    socket.once('keylog', () => (isAgreed = true));
+    let isAsked = false;
+    socket.once('keylog', () => {
+      isAgreed = true;
+      isAsked = asksForCertificate(socket);
+    });
     socket.once('secureConnect', resolve);
-    socket.on('error', (error) => reject(failureOf(socket, codeOf(error), isAgreed)));
-    socket.once('close', () => reject(hungUp()));
+    socket.on('error', (error) => reject(failureOf(socket, codeOf(error), isAgreed, isAsked)));
+    socket.once('close', () => reject(hungUp(isAsked)));
   });
 }
 
-function failureOf(socket: TLSSocket, code: string, isAgreed: boolean): RequestFailure {
+function failureOf(socket: TLSSocket, code: string, isAgreed: boolean, isAsked: boolean): RequestFailure {
   // Node types this as Error, but it is a code, and unset unless a certificate was checked and refused.
   if ((socket.authorizationError as unknown) != null) {
     return new RequestFailure('certificate_invalid', `The certificate is not valid (${code}).`, code);
   }
-  return code === 'ECONNRESET' || code === 'EPIPE' ? hungUp(code) : failureOfTls(code, isAgreed);
+  return code === 'ECONNRESET' || code === 'EPIPE' ? hungUp(isAsked, code) : failureOfTls(code, isAgreed);
 }
 
-const hungUp = (code?: string) =>
-  new RequestFailure('connection_closed', 'The target closed the connection during the TLS handshake.', code);
+/** Node, among others, sends no alert for a certificate that it refuses. */
+const hungUp = (isAsked: boolean, code?: string) =>
+  isAsked
+    ? certificateRequired(closedAfterRequest)
+    : new RequestFailure('connection_closed', 'The target closed the connection during the TLS handshake.', code);

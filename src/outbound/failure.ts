@@ -1,3 +1,6 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+
 /** Why there is no final response. Stable names: they are stored with attempts and counted in metrics. */
 export type FailureReason =
   | 'name_not_found'
@@ -48,9 +51,20 @@ export const codeOf = (error: unknown): string =>
     ? error.code
     : 'unknown';
 
-/** An alert about a certificate. This client has none to send, so the other side wants one (RFC 8446, section 6.2). */
+/** An alert about the certificate of this side, or about having none (RFC 8446, section 6.2). */
 const wantsCertificate =
   /_ALERT_(?:BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_(?:REQUIRED|UNKNOWN|EXPIRED|REVOKED)|UNKNOWN_CA|ACCESS_DENIED)$/;
+
+/** The certificate of this side was refused, or it has none. */
+export const certificateRequired = (code: string): RequestFailure =>
+  new RequestFailure('client_certificate_required', `The target wants a client certificate (${code}).`, code);
+
+/** The evidence if the target sent no alert. */
+export const closedAfterRequest = 'CLOSED_AFTER_CERTIFICATE_REQUEST';
+
+/** Whether the target asked for a certificate: only then are there algorithms for its signature. For an open socket. */
+export const asksForCertificate = (socket: Socket): boolean =>
+  'getSharedSigalgs' in socket && (((socket as TLSSocket).getSharedSigalgs() as string[] | null) ?? []).length > 0;
 
 /**
  * What an error of OpenSSL says about the other side. Up to TLS 1.2, a missing certificate is a plain handshake failure:
@@ -59,7 +73,7 @@ const wantsCertificate =
  */
 export function failureOfTls(code: string, isAgreed: boolean): RequestFailure {
   if (wantsCertificate.test(code) || (isAgreed && code.endsWith('_ALERT_HANDSHAKE_FAILURE'))) {
-    return new RequestFailure('client_certificate_required', `The target wants a client certificate (${code}).`, code);
+    return certificateRequired(code);
   }
   if (code.endsWith('_ALERT_NO_APPLICATION_PROTOCOL')) {
     return new RequestFailure('http2_only', `The target refused HTTP/1.1 in the TLS handshake (${code}).`, code);

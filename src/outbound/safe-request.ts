@@ -5,7 +5,7 @@
  * OPTIONS request (connection.ts). The result is a Reply. Deliveries pass the same steps, through kits/guard.
  */
 import { createAddressRules } from './address.js';
-import { createConnect, type Admit, type ConnectSettings, type NotConnected } from './connect.js';
+import { createConnect, type ConnectOptions, type ConnectSettings, type NotConnected } from './connect.js';
 import { openConnection, type AnswerHead, type AnswerLimits, type WireRequest } from './connection.js';
 import { withinDeadline, type Timing, type NoResponse } from './progress.js';
 import { parseSink, type SinkPort } from './sink.js';
@@ -25,10 +25,9 @@ export interface SinkBlocked {
 
 export type RequestResult = (FinalResponse | NoResponse | SinkBlocked | NotConnected) & { timing: Timing };
 
-export interface OutboundRequest extends WireRequest {
+export interface OutboundRequest extends WireRequest, ConnectOptions {
   method: 'OPTIONS';
   signal?: AbortSignal;
-  admit?: Admit;
 }
 
 export type SafeRequest = (request: OutboundRequest) => Promise<RequestResult>;
@@ -67,14 +66,14 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
   const connect = createConnect(addresses, settings);
   const limits: AnswerLimits = { ...settings, keepAliveMs: 0, maxBodyBytes: 0 };
 
-  return ({ url, method, headers, signal: caller, admit }) =>
+  return ({ url, method, headers, signal: caller, ...options }) =>
     withinDeadline(
       deadlineMs,
       caller,
       async (progress, signal): Promise<FinalResponse | SinkBlocked | NotConnected> => {
         const parsed = parseSink(url, sinkRules);
         if (!parsed.ok) return { kind: 'blocked', code: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') };
-        const connected = await connect(parsed.sink, progress, signal, admit);
+        const connected = await connect(parsed.sink, progress, signal, options);
         if ('kind' in connected) return connected;
         const { socket, remoteAddress } = connected;
         const connection = openConnection(socket, new URL(url).origin, limits);

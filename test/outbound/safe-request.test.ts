@@ -326,6 +326,26 @@ describe('a target that speaks TLS, but not with us,', () => {
     await target.deserted();
   });
 
+  test.each([
+    ['TLS 1.2', { maxVersion: 'TLSv1.2' }],
+    ['TLS 1.3', { minVersion: 'TLSv1.3' }],
+  ] as const)('unless it is shown a certificate of its own authority that has not ended, in %s', async (_, version) => {
+    const pki = await createAuthority('Private PKI');
+    const below = await pki.authorize('Clients of the private PKI');
+    const target = await startTarget(says(consent), { tls: { ...certificate, ca: pki.cert, ...mutual, ...version } });
+    const ask = openTo([target.port]);
+    const askWith = ({ cert, key }: KeyPair) =>
+      ask(options(`https://${host}:${target.port}/`, { clientCertificate: { certificate: cert, privateKey: key } }));
+    const good = await below.issueClient('registry');
+    expect(await askWith(good)).toMatchObject({ kind: 'answered', status: 200 });
+    const refused = { kind: 'unanswered', code: 'client_certificate_required' };
+    expect(await askWith(await authority.issueClient('registry'))).toMatchObject(refused);
+    expect(await askWith(await below.issueClient('registry', expired))).toMatchObject(refused);
+    expect(await ask(options(`https://${host}:${target.port}/`))).toMatchObject(refused);
+    expect(await askWith({ ...good, key: certificate.key })).toMatchObject({ kind: 'unanswered', code: 'tls_failed' });
+    expect(target.requests).toHaveLength(1);
+  });
+
   test('because it sends the settings of HTTP/2 before it reads, is http2_only', async () => {
     const server = createSecureServer({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] });
     server.on('unknownProtocol', (socket: Socket) => void socket.write(settings));

@@ -16,6 +16,10 @@ export interface Authority extends KeyPair {
     validity?: { notBeforeDate: Date; notAfterDate: Date },
     alternatives?: readonly string[],
   ): Promise<KeyPair>;
+  /** A client certificate, for the same time. `cert` has those of its issuers behind it, without the root. */
+  issueClient(name: string, validity?: { notBeforeDate: Date; notAfterDate: Date }): Promise<KeyPair>;
+  /** An authority below this one. */
+  authorize(name: string): Promise<Authority>;
 }
 
 const dayMs = 86_400_000;
@@ -25,17 +29,22 @@ const usual = { notBeforeDate: daysFromNow(-1), notAfterDate: daysFromNow(30) };
 
 export const expired = { notBeforeDate: daysFromNow(-30), notAfterDate: daysFromNow(-1) };
 
-/** A certificate authority for one test file. */
-export async function createAuthority(name = 'Assent test authority'): Promise<Authority> {
+/** A certificate authority for one test file. `above`: the one that issued it, with the certificates between it and the root. */
+export async function createAuthority(
+  name = 'Assent test authority',
+  above?: { ca: KeyPair; chain: string },
+): Promise<Authority> {
   const made = await generate([{ name: 'commonName', value: name }], {
     ...crypto,
     ...usual,
+    ...(above && { ca: above.ca }),
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
     ],
   });
   const ca = { cert: made.cert, key: made.private };
+  const chain = above === undefined ? '' : `\n${ca.cert}${above.chain}`;
   return {
     ...ca,
     async issue(names, validity = usual, alternatives = names) {
@@ -54,5 +63,18 @@ export async function createAuthority(name = 'Assent test authority'): Promise<A
       });
       return { cert: leaf.cert, key: leaf.private };
     },
+    async issueClient(client, validity = usual) {
+      const leaf = await generate([{ name: 'commonName', value: client }], {
+        ...crypto,
+        ...validity,
+        ca,
+        extensions: [
+          { name: 'basicConstraints', cA: false },
+          { name: 'extKeyUsage', clientAuth: true },
+        ],
+      });
+      return { cert: `${leaf.cert}${chain}`, key: leaf.private };
+    },
+    authorize: (below) => createAuthority(below, { ca, chain }),
   };
 }

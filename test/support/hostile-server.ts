@@ -22,12 +22,19 @@ export interface HostileSettings {
   tls?: TlsOptions;
   /** What to do on a connection after a request was read. Nothing by default: the target stalls. */
   answer?: (socket: Socket) => void;
+  onSession?: (socket: TLSSocket) => void;
   host?: string;
   port?: number;
 }
 
 /** A target on loopback that does whatever a test needs. */
-export async function startHostileServer({ tls, answer, host, port }: HostileSettings = {}): Promise<HostileServer> {
+export async function startHostileServer({
+  tls,
+  answer,
+  onSession,
+  host,
+  port,
+}: HostileSettings = {}): Promise<HostileServer> {
   const open = new Set<Socket>();
   const listener: Server = tls ? createTlsServer(tls) : createServer();
   let announce = () => {};
@@ -68,6 +75,7 @@ export async function startHostileServer({ tls, answer, host, port }: HostileSet
       protocol: socket.getProtocol(),
       isResumed: socket.isSessionReused(),
     });
+    onSession?.(socket);
     socket.on('error', () => {});
     let head = '';
     socket.on('data', function read(chunk: Buffer) {

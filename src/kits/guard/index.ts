@@ -1,4 +1,5 @@
 import { createAddressRules } from '../../outbound/address.js';
+import { identityOf, type ClientCertificate } from '../../outbound/client-certificate.js';
 import { createConnect, type NotConnected } from '../../outbound/connect.js';
 import type { EgressProxySettings } from '../../outbound/egress-proxy.js';
 import { openConnection, type AnswerLimits, type Connection } from '../../outbound/connection.js';
@@ -30,13 +31,15 @@ export interface GuardSettings {
   userAgent?: string | undefined;
 }
 
-export type { EgressProxySettings };
+export type { ClientCertificate, EgressProxySettings };
 
 export interface GuardedRequest {
   /** An https URL in canonical form, as Assent accepts it for a sink. */
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array;
+  /** Shown in TLS if the target asks for one. A kept connection is used again for the same certificate only. */
+  clientCertificate?: ClientCertificate | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -100,7 +103,7 @@ export function createGuardedClient(settings: GuardSettings = {}): GuardedClient
   const sinkRules = { addresses, ports, ownAuthorities: [] };
   const connect = createConnect(addresses, { allowedNetworks, deniedNetworks, dnsServers, ca, proxy, deadlineMs });
   const answerLimits: AnswerLimits = { ...limits, keepAliveMs };
-  /** Idle connections by host and port, the most recently used one last. */
+  /** Idle connections by host, port and client certificate, the most recently used one last. */
   const idle = new Map<string, Kept[]>();
   const parsedSinks = new Map<string, ParsedSink>();
   let isClosed = false;
@@ -137,8 +140,14 @@ export function createGuardedClient(settings: GuardSettings = {}): GuardedClient
     if (all.length === 0) idle.delete(place);
   }
 
-  async function open(sink: Sink, place: string, progress: Progress, signal: AbortSignal): Promise<Kept | Blocked> {
-    const connected = await connect(sink, progress, signal);
+  async function open(
+    sink: Sink,
+    place: string,
+    clientCertificate: ClientCertificate | undefined,
+    progress: Progress,
+    signal: AbortSignal,
+  ): Promise<Kept | Blocked> {
+    const connected = await connect(sink, progress, signal, { clientCertificate });
     // Only a network budget holds a request back, and this client has none.
     if ('kind' in connected) return connected as Blocked;
     const { socket, remoteAddress } = connected;
@@ -149,16 +158,17 @@ export function createGuardedClient(settings: GuardSettings = {}): GuardedClient
   }
 
   return {
-    post: ({ url, headers, body, signal: caller }) =>
+    post: ({ url, headers, body, clientCertificate, signal: caller }) =>
       withinDeadline(deadlineMs, caller, async (progress, signal) => {
         const parsed = parse(url);
         if (!parsed.ok)
           return { kind: 'blocked', code: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') } as const;
-        const place = `${parsed.sink.host}:${parsed.sink.port}`;
+        const shown = clientCertificate === undefined ? '' : identityOf(clientCertificate);
+        const place = `${parsed.sink.host}:${parsed.sink.port} ${shown}`;
         const request = { url, method: 'POST', headers: withUserAgent(headers, userAgent), body } as const;
         for (;;) {
           const found = takeIdle(place);
-          const kept = found ?? (await open(parsed.sink, place, progress, signal));
+          const kept = found ?? (await open(parsed.sink, place, clientCertificate, progress, signal));
           if ('kind' in kept) return kept;
           const { connection, remoteAddress } = kept;
           progress.remoteAddress = remoteAddress;

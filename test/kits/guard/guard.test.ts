@@ -124,6 +124,26 @@ describe('a kept connection', () => {
     expect([webhook.connections, served]).toEqual([1, 2]);
   });
 
+  test('is never shared between client certificates, nor with requests that show none', async () => {
+    const pki = await createAuthority('Private PKI');
+    const shown: string[] = [];
+    const webhook = await startWebhook(() => accepted, {
+      tls: { ...certificate, ca: pki.cert, requestCert: true, rejectUnauthorized: false },
+      onSession: (socket) => shown.push(String(socket.getPeerCertificate().subject?.CN)),
+    });
+    const client = openTo(webhook.port);
+    const certificates = await Promise.all(
+      ['one', 'other'].map(async (name) => {
+        const { cert, key } = await pki.issueClient(name);
+        return { certificate: cert, privateKey: key };
+      }),
+    );
+    for (const clientCertificate of [undefined, ...certificates, undefined, ...certificates]) {
+      expect(await client.post({ ...to(webhook.port), clientCertificate })).toMatchObject({ status: 202 });
+    }
+    expect(shown).toEqual(['undefined', 'one', 'other']);
+  });
+
   test('is closed with the client', async () => {
     const webhook = await startWebhook(() => accepted);
     const client = openTo(webhook.port);
