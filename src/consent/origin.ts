@@ -11,6 +11,9 @@ export type JudgementPolicy = 'strict' | 'lenient';
 /** Whether handshakes offer a callback URL (webhook specification, section 4.1.3). */
 export type CallbackPolicy = 'offer' | 'never';
 
+/** How what an origin sends is signed: the form of `Signature-Agent` (src/signatures/request-signature.ts), or not at all. */
+export type SignaturePolicy = 'off' | 'string' | 'dictionary';
+
 /** The event profiles that an origin can choose; events/ has their rules. */
 export const profileNames = ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'] as const;
 export type Profile = (typeof profileNames)[number];
@@ -31,6 +34,8 @@ export interface Origin {
   burst: number | undefined;
   judgement: JudgementPolicy;
   callback: CallbackPolicy;
+  /** Of handshakes and deliveries. */
+  signatures: SignaturePolicy;
   /** The rate for webhooks without handshake support (webhook specification, section 4); undefined means no grant. */
   unsupportedRate: number | undefined;
   grantSeconds: number;
@@ -41,12 +46,19 @@ export interface Origin {
   notices: boolean | undefined;
   /** Who may subscribe to what. Undefined means no limit; with an empty array no client may subscribe. */
   subscriptionRules: SubscriptionRule[] | undefined;
+  /** The id under which anyone may read its public keys. */
+  directory: string;
+  /** How its tenant proved that the name is its own; undefined if it has not, or no longer. */
+  verifiedBy: 'directory' | 'dns' | undefined;
   version: number;
   createdAt: Date;
   updatedAt: Date;
 }
 
-export type OriginPolicy = Omit<Origin, 'name' | 'tenant' | 'version' | 'createdAt' | 'updatedAt'>;
+export type OriginPolicy = Omit<
+  Origin,
+  'name' | 'tenant' | 'directory' | 'verifiedBy' | 'version' | 'createdAt' | 'updatedAt'
+>;
 
 /** `name` is for people: clients that the rule is about see it when it refuses something. */
 export interface SubscriptionRule {

@@ -13,6 +13,7 @@ import type { Queue } from './handshake/queue.js';
 import type { Worker } from './handshake/worker.js';
 import type { Metrics } from './probes/metrics.js';
 import type { Counter } from './statistics/counter.js';
+import type { Signers } from './origins/keys.js';
 import type { Database } from './storage/database.js';
 import type { Vault } from './storage/vault.js';
 
@@ -44,6 +45,8 @@ export interface Context {
   readers: Readers;
   /** Encrypts the secrets in the database. */
   vault: Vault;
+  /** The keys of origins, opened. */
+  signers: Signers;
   cascades: Cascades;
   /** Checks every response against the contract; for tests. */
   checkAnswers: boolean;

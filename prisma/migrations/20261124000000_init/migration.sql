@@ -78,14 +78,17 @@ create table origin_key (
   publickey jsonb,
   privatekey text,
   jwksuri text,
-  -- The public keys that were read there, when, and why the latest reading failed.
+  -- The public keys that were read there, as an array, when, why the latest reading failed, and when the next is due.
   jwks jsonb,
   readat timestamptz(3),
   readcode text,
+  readdueat timestamptz(3),
   -- It signs from then on, and verifiers find it until it ends.
   startsat timestamptz(3) not null,
   endsat timestamptz(3),
   revokedat timestamptz(3),
+  -- When the feed has to say that it started or ended; null if it has said all.
+  changedueat timestamptz(3),
   createdat timestamptz(3) not null default current_timestamp,
   createdby text not null,
   createdbyperson jsonb,
@@ -94,7 +97,8 @@ create table origin_key (
   constraint origin_key_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
 );
 create index origin_key_origin_idx on origin_key (origin);
-create index origin_key_readat_idx on origin_key (readat) where kind = 'jwks';
+create index origin_key_readdueat_idx on origin_key (readdueat) where readdueat is not null;
+create index origin_key_changedueat_idx on origin_key (changedueat) where changedueat is not null;
 
 -- What an origin shows in TLS to webhooks that ask for it: the certificate with its chain, and its key, which is sealed.
 create table client_certificate (
@@ -775,11 +779,34 @@ from (
   ) d
 ) known;
 
+-- The public keys that verifiers of an origin find: its own and those of its sets, until they end. None that was revoked, even
+-- if a set has it.
+create view origin_public_key as
+select distinct on (k.origin, known.keyid) k.origin, known.keyid, known.publickey, k.startsat, k.endsat
+from origin_key k cross join lateral (
+  select k.publickey ->> 'kid' as keyid, k.publickey where k.publickey is not null
+  union all
+  select e.key ->> 'kid', e.key from jsonb_array_elements(k.jwks) as e (key)
+) known
+where k.revokedat is null and (k.endsat is null or k.endsat > now())
+  and not exists (
+    select from origin_key revoked
+    where revoked.origin = k.origin and revoked.revokedat is not null and revoked.publickey ->> 'kid' = known.keyid)
+order by k.origin, known.keyid, k.endsat desc nulls first, k.startsat;
+
 -- What the log tells about, as it is now: one line of a snapshot each, and what a change carries. A block is a line of its
 -- own, and no part of the others: followers compare (src/matching/replica/blocks.ts).
 create view origin_state as
-select o.name as origin, o.tenant, row_to_json(known) as resource
-from origin o, lateral (select o.name, o.isdefault, o.profile) known;
+select o.name as origin, o.tenant, json_strip_nulls(row_to_json(known)) as resource
+from origin o, lateral (
+  select o.name, o.isdefault, o.profile, o.signatures, o.verifiedby is not null as verified,
+    (select coalesce(json_agg(json_build_object(
+        'keyid', k.keyid,
+        'startsat', to_char(k.startsat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'endsat', to_char(k.endsat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      ) order by k.startsat, k.keyid), '[]')
+      from origin_public_key k where k.origin = o.name) as keys
+) known;
 
 create view block_state as
 select b.id, b.tenant, row_to_json(known) as resource

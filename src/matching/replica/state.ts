@@ -1,5 +1,5 @@
 import type { Basis, reportedStates } from '../../consent/decision.js';
-import type { Profile } from '../../consent/origin.js';
+import type { Profile, SignaturePolicy } from '../../consent/origin.js';
 import type { Rate } from '../../consent/rate.js';
 import type { Filter } from '../filters/filter.js';
 
@@ -75,6 +75,19 @@ export interface OriginState {
   name: string;
   isdefault: boolean;
   profile: Profile;
+  signatures?: SignaturePolicy;
+  /** Its tenant has proved that the name is its own. */
+  verified?: boolean;
+  /** Those whose signatures receivers accept. */
+  keys?: KeyState[];
+}
+
+export interface KeyState {
+  /** Its thumbprint. */
+  keyid: string;
+  /** RFC 3339. */
+  startsat: string;
+  endsat?: string;
 }
 
 export interface SubscriptionState {

@@ -16,6 +16,7 @@ import { loadContract } from '../../base/contract/contract.js';
 import { publishAddress } from '../tokens/development-registry.js';
 import { createTrustedRoute } from '../../outbound/trusted-route.js';
 import { openIssuers } from '../tokens/issuers.js';
+import { Signers } from '../origins/keys.js';
 import { Metrics } from '../probes/metrics.js';
 import { closeServer, createRefuseUnread, serve, urlOf } from '../http/server.js';
 import { createApi } from './api.js';
@@ -114,6 +115,9 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
   const counter = new Counter({ query: database.query, now: follower.now });
+  const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
+  const vault = createVault(keys);
+  const signers = new Signers({ vault, publicUrl: config.publicUrl, log });
   const asking: Asking = createAsking({ database, config, log, metrics, follower, counter });
   const { worker } = asking;
   const leases = new Leases(database);
@@ -123,7 +127,6 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     onLease: (pair, answer) => countLease({ metrics, counter }, pair, answer),
     onFault: (error) => log.warn({ err: error }, 'an unused lease was not returned'),
   });
-  const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const context: Context = {
     config,
     log,
@@ -138,7 +141,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     leases,
     shares: config.database.replicaUrl === undefined ? shares : undefined,
     readers,
-    vault: createVault(keys),
+    vault,
+    signers,
     cascades: { closeHandshakes: closeHandshakesOfPair, removeGrants: removeGrantsOf },
     checkAnswers,
     stopping,

@@ -11,6 +11,7 @@ export const policyMembers = storedMembers<OriginPolicy, OriginRow>()({
   burst: { column: 'burst' },
   judgement: { column: 'judgement', read: trusted },
   callback: { column: 'callback', read: trusted },
+  signatures: { column: 'signatures', read: trusted },
   unsupportedRate: { column: 'unsupportedrate' },
   grantSeconds: { column: 'grantseconds' },
   profile: { column: 'profile', read: trusted },
@@ -20,6 +21,7 @@ export const policyMembers = storedMembers<OriginPolicy, OriginRow>()({
 });
 
 export function originOf(row: OriginRow): Origin {
-  const { name, tenant, version, createdat: createdAt, updatedat: updatedAt } = row;
-  return { name, tenant, ...policyMembers.read(row), version, createdAt, updatedAt };
+  const { name, tenant, directory, version, createdat: createdAt, updatedat: updatedAt } = row;
+  const verifiedBy = trusted<Origin['verifiedBy']>(row.verifiedby);
+  return { name, tenant, ...policyMembers.read(row), directory, verifiedBy, version, createdAt, updatedAt };
 }

@@ -8,14 +8,22 @@ import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { parseOriginName, type Origin, type OriginPolicy } from '../../consent/origin.js';
 import { policyMembers } from './columns.js';
-import { createOriginStore } from './store.js';
+import { agentOf, privateJwkOf } from './keys.js';
+import { createOriginStore, findOrigin } from './store.js';
 import { checkSubscriptionRules } from './subscription-rule.js';
 
 type Settings = components['schemas']['OriginSettings'];
 type OriginOperation = 'listOrigins' | 'createOrigin' | 'getOrigin' | 'replaceOrigin' | 'updateOrigin' | 'deleteOrigin';
 
-export function routes({ contract, database, cascades }: Context): Handlers<OriginOperation> {
-  const origins = createOriginStore({ database, removeDependents: cascades.removeGrants });
+export function routes({
+  contract,
+  database,
+  cascades,
+  config,
+  vault,
+  signers,
+}: Context): Handlers<OriginOperation | 'readPrivateKeys'> {
+  const origins = createOriginStore({ database, vault, removeDependents: cascades.removeGrants });
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
 
   return {
@@ -69,6 +77,30 @@ export function routes({ contract, database, cascades }: Context): Handlers<Orig
       answer(
         await origins.remove(actorOf(call), nameOf(call), (origin) => requireConditions(call.header, origin.version)),
       ),
+
+    readPrivateKeys: (call) =>
+      database.write(async (tx) => {
+        const origin = await findOrigin(tx.sql, call.principal.tenant, nameOf(call));
+        const keys = await signers.ofOrigin(tx.sql, origin.name);
+        tx.audit(actorOf(call), 'origin.keys_read', `origin:${origin.name}`, {
+          keyids: keys.map(({ keyid }) => keyid),
+        });
+        return {
+          status: 200,
+          body: {
+            origin: origin.name,
+            signatures: origin.signatures,
+            agent: agentOf(origin, config.publicUrl),
+            keys: keys.map(({ id, keyid, startsAt, endsAt, privateKey }) => ({
+              id,
+              keyid,
+              startsat: startsAt.toISOString(),
+              ...(endsAt && { endsat: endsAt.toISOString() }),
+              privatekey: privateJwkOf(privateKey),
+            })),
+          },
+        };
+      }),
   };
 
   function replace(
@@ -102,6 +134,7 @@ function policyOf(settings: Settings): OriginPolicy {
     burst: settings.burst,
     judgement: settings.judgement ?? 'strict',
     callback: settings.callback ?? 'offer',
+    signatures: settings.signatures ?? 'dictionary',
     unsupportedRate: settings.unsupportedrate,
     grantSeconds: settings.grantseconds ?? 864_000,
     profile: settings.profile ?? 'cloudevents',
@@ -125,6 +158,7 @@ function present(origin: Origin): components['schemas']['Origin'] {
   return {
     name: origin.name,
     ...policyMembers.present(origin),
+    directory: origin.directory,
     createdat: origin.createdAt.toISOString(),
     updatedat: origin.updatedAt.toISOString(),
   };

@@ -5,12 +5,14 @@ import { pageOf, type ListPage } from '../http/page.js';
 import { changedMembers } from '../storage/columns.js';
 import { isUniqueViolation } from '../storage/database-errors.js';
 import type { Database, Sql, Actor, Transaction } from '../storage/database.js';
+import type { Vault } from '../storage/vault.js';
 import { insertRows, updateRows, written } from '../storage/rows.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
 import { originTexts } from '../../base/texts/origins.js';
 import type { Origin, OriginPolicy } from '../../consent/origin.js';
 import { originOf, policyMembers } from './columns.js';
+import { insertKey, makeKey } from './keys.js';
 
 export interface OriginStore {
   /** `policyFor` gets whether the tenant has no other origin. */
@@ -40,11 +42,12 @@ export interface Created {
 
 export interface OriginStoreSettings {
   database: Database;
+  vault: Pick<Vault, 'seal'>;
   /** Removes what depends on an origin, in the transaction of its removal. */
   removeDependents: (tx: Transaction, actor: Actor, origin: string) => Promise<void>;
 }
 
-export function createOriginStore({ database, removeDependents }: OriginStoreSettings): OriginStore {
+export function createOriginStore({ database, vault, removeDependents }: OriginStoreSettings): OriginStore {
   /** Two things are unique: the name of an origin (`name` is the new one) and the default origin of a tenant. */
   async function refuseTaken<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
     try {
@@ -66,6 +69,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
 
   return {
     async create(actor, name, policyFor, request) {
+      const key = await makeKey(vault, actor.tenant);
       const insert = async (tx: Transaction): Promise<Created> => {
         const { sql } = tx;
         const earlier = await claimKey(sql, request, name);
@@ -75,6 +79,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
         const policy = policyFor(isfirst);
         const [row] = await sql.$queryRaw<[OriginRow]>`
           ${insertRows('origin', [{ name, tenant: actor.tenant, ...policyMembers.write(policy) }])} returning *`;
+        await insertKey(sql, actor, row.name, { ...key, startsat: row.createdat });
         record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
         return { origin: originOf(row), replayed: false };
       };
