@@ -12,9 +12,11 @@ import {
 export interface WireRequest {
   /** As parseSink accepts it. */
   url: string;
-  method: 'OPTIONS' | 'POST';
+  method: 'OPTIONS' | 'POST' | 'GET';
   headers: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
+  /** Returns the body of the response, if it has no more bytes than this. */
+  maxReadBytes?: number;
 }
 
 /** The head of the final response: raw headers, in order, with duplicates. */
@@ -23,6 +25,8 @@ export interface AnswerHead {
   headers: ReadonlyArray<readonly [string, string]>;
   /** With status 400: what arrived of the body together with the head. More is never read. */
   opening?: string;
+  /** As it was sent, if it was asked for, arrived whole and is not too long. */
+  body?: Buffer;
 }
 
 export interface AnswerLimits {
@@ -94,8 +98,10 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
       ? certificateRequired(closedAfterRequest)
       : failure;
 
-  function exchange({ url, method, headers, body }: WireRequest, signal: AbortSignal): Promise<AnswerHead> {
+  function exchange(request: WireRequest, signal: AbortSignal): Promise<AnswerHead> {
+    const { url, method, headers, body, maxReadBytes } = request;
     return new Promise((resolve, reject) => {
+      const read: Buffer[] = [];
       let head: AnswerHead | undefined;
       let informational = 0;
       isUnsent = true;
@@ -116,7 +122,7 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
           isUnsent = false;
           received.begin();
           // undici counts only names and values: endless padding or reason phrases would run until the deadline.
-          maxBytes = socket.bytesRead + (maxInformational + 2) * maxHeaderBytes + maxBodyBytes;
+          maxBytes = socket.bytesRead + (maxInformational + 2) * maxHeaderBytes + (maxReadBytes ?? maxBodyBytes);
           onTooMuch = () => fail(tooLarge());
         },
         onResponseStart(controller, status) {
@@ -134,14 +140,20 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
             head = { status, headers: pairsOf(controller.rawHeaders as Buffer[]) };
             if (status === 400) head.opening = received.afterHead(informational);
             received.end();
-            if (isKept) return;
+            if (isKept || maxReadBytes !== undefined) return;
             fail(settled);
           }
           controller.abort(settled);
         },
+        onResponseData(_controller, chunk) {
+          if (maxReadBytes !== undefined) read.push(chunk);
+        },
         onResponseEnd() {
           leave();
-          if (head !== undefined) resolve(head);
+          if (!isKept) void client.destroy();
+          if (head === undefined) return;
+          const whole = Buffer.concat(read);
+          resolve(maxReadBytes !== undefined && whole.length <= maxReadBytes ? { ...head, body: whole } : head);
         },
         onResponseError: (_controller, error) =>
           fail(received.isHttp2() ? speaksHttp2() : unlessAsking(failureOfHttp(alert ?? error))),

@@ -2,7 +2,8 @@
  * Every request of the registry to a registered URL passes these steps: the sink as text (sink.ts), its name and the
  * addresses of the name (look-up.ts, address.ts), TCP and TLS to one of them, through a proxy or not (dial.ts,
  * egress-proxy.ts; all of these in connect.ts), one
- * OPTIONS request (connection.ts). The result is a Reply. Deliveries pass the same steps, through kits/guard.
+ * request (connection.ts): OPTIONS, or GET for public keys. The result is a Reply. Deliveries pass the same steps, through
+ * kits/guard.
  */
 import { createAddressRules } from './address.js';
 import { createConnect, type ConnectOptions, type ConnectSettings, type NotConnected } from './connect.js';
@@ -26,7 +27,7 @@ export interface SinkBlocked {
 export type RequestResult = (FinalResponse | NoResponse | SinkBlocked | NotConnected) & { timing: Timing };
 
 export interface OutboundRequest extends WireRequest, ConnectOptions {
-  method: 'OPTIONS';
+  method: 'OPTIONS' | 'GET';
   signal?: AbortSignal;
 }
 
@@ -66,7 +67,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
   const connect = createConnect(addresses, settings);
   const limits: AnswerLimits = { ...settings, keepAliveMs: 0, maxBodyBytes: 0 };
 
-  return ({ url, method, headers, signal: caller, ...options }) =>
+  return ({ url, method, headers, maxReadBytes, signal: caller, ...options }) =>
     withinDeadline(
       deadlineMs,
       caller,
@@ -77,7 +78,12 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
         if ('kind' in connected) return connected;
         const { socket, remoteAddress } = connected;
         const connection = openConnection(socket, new URL(url).origin, limits);
-        const request = { url, method, headers: { 'User-Agent': userAgent, ...headers } };
+        const request = {
+          url,
+          method,
+          headers: { 'User-Agent': userAgent, ...headers },
+          ...(maxReadBytes !== undefined && { maxReadBytes }),
+        };
         const answer = await progress.during('responseMs', connection.exchange(request, signal));
         return { kind: 'answered', ...answer, remoteAddress };
       },

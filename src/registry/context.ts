@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Contract } from '../base/contract/contract.js';
 import type { Fault } from '../base/errors.js';
+import type { ReadDocument } from '../outbound/read-document.js';
 import type { Config } from './app/config.js';
 import type { Follower } from './changes/follower.js';
 import type { Readers } from './changes/readers.js';
@@ -39,6 +40,8 @@ export interface Context {
   dryRun: DryRun;
   /** Undefined if Assent may call the sink. */
   faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
+  /** Of a tenant's own server, through the guarded client. */
+  readDocument: ReadDocument;
   leases: Leases;
   /** What gateways have leased; undefined in a process that writes nothing. */
   shares: Shares | undefined;

@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os';
 import type { TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createReadDocument } from '../../src/outbound/read-document.js';
 import { createSafeRequest, safeRequestDefaults, type OutboundRequest } from '../../src/outbound/safe-request.js';
 import { createAuthority, expired, type Authority, type KeyPair } from '../support/certificates.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
@@ -615,6 +616,65 @@ describe('the caller', () => {
     const admit = () => Promise.reject(new Error('budget is down'));
     await expect(ask(options(url, { admit }))).rejects.toThrow('budget is down');
     expect(target.requests).toEqual([]);
+  });
+});
+
+describe('a document', () => {
+  const largest = 65_536;
+  const withLength = (body: string, length = body.length) =>
+    `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${body}`;
+
+  test.each<[string, string, (socket: Socket) => void, object]>([
+    ['of 64 KiB is read', 'a', says(withLength('x'.repeat(largest))), { ok: true, body: Buffer.alloc(largest, 'x') }],
+    [
+      'in chunks, and after informational responses, is read',
+      'b',
+      says('HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'),
+      { ok: true, body: Buffer.from('{}') },
+    ],
+    ['of one byte more is not', 'c', says(withLength('x'.repeat(largest + 1))), { ok: false, code: 'body_unusable' }],
+    [
+      'that is cut off is not',
+      'd',
+      (socket) => void socket.end(withLength('{}', 9)),
+      { ok: false, code: 'body_unusable' },
+    ],
+    [
+      'that never ends is not, and is disconnected',
+      'e',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        flood(socket, 'x');
+      },
+      { ok: false, code: 'body_unusable' },
+    ],
+    [
+      'behind a redirect is not',
+      'f',
+      says('HTTP/1.1 302 Found\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n'),
+      { ok: false, code: 'status_not_200', status: 302 },
+    ],
+  ])('%s', async (_, path, answer, expected) => {
+    const target = await startTarget(answer);
+    const read = createReadDocument(openTo([target.port]), async () => undefined);
+    expect(await read(`https://${host}:${target.port}/${path}`, 'application/json')).toMatchObject(expected);
+    expect(target.requests[0]).toMatch(new RegExp(`^GET /${path} HTTP/1.1\r\n[^]*Accept: application/json\r\n`));
+    await target.deserted();
+  });
+
+  test('is read over https only, from no address that is not public, and within the budget of the network', async () => {
+    const target = await startTarget(says(withLength('{}')));
+    const dialled: string[] = [];
+    const admit = async (network: string) => dialled.push(network);
+    const read = createReadDocument(openTo([target.port], { allowedNetworks: [] }), admit);
+    const literals = forbidden.flatMap((address) => asHost(address).map((name) => `https://${name}:${target.port}/`));
+    const urls = [...literals, `https://${host}:${target.port}/`, `http://${host}:${target.port}/`];
+    const results = await Promise.all(urls.map((url) => read(url, 'application/json')));
+    expect(results.filter((result) => result.ok || !result.code.endsWith('_not_allowed'))).toEqual([]);
+    expect([dialled, target.connections]).toEqual([[], 0]);
+    const held = createReadDocument(openTo([target.port]), async () => 1_000);
+    expect(await held(`https://${host}:${target.port}/`, '*/*')).toEqual({ ok: false, code: 'held_by_budget' });
+    expect(target.connections).toBe(0);
   });
 });
 

@@ -1,5 +1,6 @@
 import { version } from '../../base/version.js';
 import { createAddressRules } from '../../outbound/address.js';
+import { createReadDocument } from '../../outbound/read-document.js';
 import { createSafeRequest, safeRequestDefaults } from '../../outbound/safe-request.js';
 import { authorityOf, parseSink } from '../../outbound/sink.js';
 import { DryRun } from '../handshake/dry-run.js';
@@ -12,7 +13,7 @@ import { createBatcher } from '../storage/batch.js';
 import type { Context } from '../context.js';
 
 /** Asks webhooks for consent, and records their responses. */
-export type Asking = Pick<Context, 'queue' | 'worker' | 'dryRun' | 'faultOfSink'>;
+export type Asking = Pick<Context, 'queue' | 'worker' | 'dryRun' | 'faultOfSink' | 'readDocument'>;
 
 /** Half the time that a statement may take. */
 const slowClaimSeconds = 4;
@@ -69,16 +70,18 @@ export function createAsking({
     retry: { firstMs: config.handshake.retryMs, maxMs: maxBackoffMs, factor: 4 },
     random: Math.random,
   });
+  const request = createSafeRequest({
+    ...safeRequestDefaults,
+    ...config.outbound,
+    ownAuthorities,
+    deadlineMs: config.handshake.deadlineMs,
+    userAgent: `Assent/${version}${contact === undefined ? '' : ` (${contact})`}`,
+  });
+  const admit = async (network: string) => (isLoopback(network) ? undefined : admitNetwork(network));
   const worker = new Worker({
     queue,
-    admitNetwork: async (network) => (isLoopback(network) ? undefined : admitNetwork(network)),
-    request: createSafeRequest({
-      ...safeRequestDefaults,
-      ...config.outbound,
-      ownAuthorities,
-      deadlineMs: config.handshake.deadlineMs,
-      userAgent: `Assent/${version}${contact === undefined ? '' : ` (${contact})`}`,
-    }),
+    admitNetwork: admit,
+    request,
     settle,
     maxInFlight: config.handshake.maxInFlight,
     pollMs: config.pollMs,
@@ -108,6 +111,7 @@ export function createAsking({
     queue,
     worker,
     dryRun,
+    readDocument: createReadDocument(request, admit),
     faultOfSink(sink) {
       const parsed = parseSink(sink, sinkRules);
       return parsed.ok ? undefined : { rule: parsed.rule, detail: parsed.detail };
