@@ -84,6 +84,13 @@ export const commonTexts = {
     block: { en: 'Block', nl: 'Blokkade' },
     request: { en: 'What this request changed', nl: 'Wat dit verzoek heeft gewijzigd' },
   },
+  overlap: { en: 'The present one stays valid for', nl: 'De huidige blijft nog geldig' },
+  overlaps: {
+    '0': { en: 'no time', nl: 'niet' },
+    '3600': { en: '1 hour', nl: '1 uur' },
+    '86400': { en: '1 day', nl: '1 dag' },
+    '604800': { en: '1 week', nl: '1 week' },
+  },
   remove: (what: string): Text => ({ en: `Remove ${what}`, nl: `${what} verwijderen` }),
   noLimit: { en: 'no limit', nl: 'geen limiet' },
   reason: { en: 'Reason', nl: 'Reden' },

@@ -153,13 +153,6 @@ export const subscriptionPageTexts = {
   },
   noCredential: { en: 'None', nl: 'Geen' },
   rotated: { en: 'The credential is changed.', nl: 'De credential is vervangen.' },
-  overlap: { en: 'The present one stays valid for', nl: 'De huidige blijft nog geldig' },
-  overlaps: {
-    '0': { en: 'no time', nl: 'niet' },
-    '3600': { en: '1 hour', nl: '1 uur' },
-    '86400': { en: '1 day', nl: '1 dag' },
-    '604800': { en: '1 week', nl: '1 week' },
-  },
   endOverlap: { en: 'End the overlap now', nl: 'De overlap nu beëindigen' },
   overlapEnded: { en: 'The previous credential has ended.', nl: 'De vorige credential is vervallen.' },
   removeCredential: { en: 'Remove the credential', nl: 'Credential verwijderen' },

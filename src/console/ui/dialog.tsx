@@ -52,6 +52,8 @@ interface ConfirmProps {
   confirm: string;
   action: Action;
   onClose: () => void;
+  /** When it was done, in place of closing. */
+  onDone?: () => void;
   isDangerous?: boolean;
   /** What is missing or wrong before anything is sent. */
   check?: () => NonNullable<Problem['faults']>;
@@ -68,6 +70,7 @@ export function Confirm({
   action,
   onConfirm,
   onClose,
+  onDone = onClose,
   isDangerous = false,
   check,
   shownAt = [],
@@ -75,7 +78,7 @@ export function Confirm({
 }: ConfirmProps & { onConfirm: () => Promise<unknown> }) {
   const submit = async () => {
     await onConfirm();
-    onClose();
+    onDone();
   };
   return (
     <Dialog title={title} onClose={onClose}>

@@ -88,18 +88,19 @@ function generateSecret(): string {
 }
 
 /** Hidden until the user wants to see it, or has one made: somebody has to give it to the webhook. */
-function SecretField({
+export function SecretField({
   value,
   onInput,
-  canGenerate,
+  canGenerate = false,
   ...field
 }: {
   label: string;
+  hint?: string;
   problem: Problem | undefined;
   pointer: string;
   value: string;
   onInput: (value: string) => void;
-  canGenerate: boolean;
+  canGenerate?: boolean;
 }) {
   const [isShown, setIsShown] = useState(false);
   const generate = () => {

@@ -6,6 +6,7 @@ import { incomplete, useAction, useKey } from '../../app/live.js';
 import { announce, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { registerTexts as texts } from '../../texts/register.js';
+import { signingSecretTexts } from '../../texts/signing-secrets.js';
 import { subscriptionPageTexts } from '../../texts/subscriptions.js';
 import { Form, ProblemView } from '../../ui/form.js';
 import { Icon } from '../../ui/icon.js';
@@ -26,19 +27,26 @@ const Answer = later(async () => (await import('./registered.js')).Answer);
 
 /** The form, and then the response of the webhook as it comes. */
 export function RegisterPage() {
-  const [registered, setRegistered] = useState<string>();
+  const [registered, setRegistered] = useState<Done>();
   return registered === undefined ? (
     <RegisterForm onDone={setRegistered} />
   ) : (
-    <Registered id={registered} onAnother={() => setRegistered(undefined)} />
+    <Registered {...registered} onAnother={() => setRegistered(undefined)} />
   );
 }
 
-function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
+interface Done {
+  id: string;
+  /** Made for it. No request shows it again. */
+  secret: string | undefined;
+}
+
+function RegisterForm({ onDone }: { onDone: (done: Done) => void }) {
   const action = useAction();
   const kept = useDraft('register', emptyDraft);
   const form = useSubscriptionForm(kept, action.problem, true);
   const [credential, setCredential] = useState<CredentialDraft>({ credentialtype: '' });
+  const [isSigned, setIsSigned] = useState(false);
   const keyOf = useKey();
 
   const sinkcredential = readCredential(credential);
@@ -49,6 +57,7 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
       protocol: 'HTTP',
       ...form.members,
       ...(sinkcredential && { sinkcredential }),
+      ...(isSigned && { signingsecret: { make: true } }),
       ...(suspended && { suspended }),
     } as Schemas['SubscriptionRegistration'];
     // It does not wait: the page shows the response of the webhook as it comes.
@@ -56,7 +65,7 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
     const { data } = await api.POST('/subscriptions', { params: { header }, body });
     dropDraft('register');
     announce(t(texts.registered));
-    onDone(data.id);
+    onDone({ id: data.id, secret: data.signingsecret?.secret });
   };
   const shownAt = (action.problem?.faults ?? [])
     .map(({ pointer }) => pointer)
@@ -70,7 +79,17 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
           form={form}
           belowSink={<SinkCheck of={form.dryRun} />}
           credential={
-            <CredentialFields isOptional draft={credential} onInput={setCredential} problem={action.problem} />
+            <>
+              <CredentialFields isOptional draft={credential} onInput={setCredential} problem={action.problem} />
+              <label class="choice">
+                <input
+                  type="checkbox"
+                  checked={isSigned}
+                  onChange={({ currentTarget }) => setIsSigned(currentTarget.checked)}
+                />{' '}
+                {t(signingSecretTexts.sign)}
+              </label>
+            </>
           }
         />
       </div>

@@ -6,6 +6,7 @@ import { registerTexts as texts } from '../../texts/register.js';
 import { subscriptionPageTexts } from '../../texts/subscriptions.js';
 import { Loaded } from '../../ui/form.js';
 import { Copyable, rateText, Sink, StatusBadge } from '../../ui/value.js';
+import { MadeSecret } from './made-secret.js';
 import { AskAgain } from './subscription-actions.js';
 import { StatusNote } from './subscription-status.js';
 import { Exchange, Handshakes } from './subscription-timeline.js';
@@ -37,7 +38,15 @@ export function Answer({ of: { status, statusdetails, attempt, sink, origin } }:
 }
 
 /** The response of the webhook, as it comes. */
-export function Registered({ id, onAnother }: { id: string; onAnother: () => void }) {
+export function Registered({
+  id,
+  secret,
+  onAnother,
+}: {
+  id: string;
+  secret: string | undefined;
+  onAnother: () => void;
+}) {
   const resource = useSubscription(id);
   useEffect(() => scrollTo(0, 0), []);
   return (
@@ -56,6 +65,7 @@ export function Registered({ id, onAnother }: { id: string; onAnother: () => voi
           <AskAgain read={resource.data} reload={resource.reload} />
         )}
       </div>
+      {secret !== undefined && <MadeSecret secret={secret} />}
       <Loaded of={resource}>
         {(read) => {
           const { subscription } = read;

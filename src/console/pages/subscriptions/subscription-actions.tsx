@@ -2,7 +2,7 @@ import { Ellipsis, FileSignature, type IconNode, KeyRound, Pause, Play, RefreshC
 import { api, newKey } from '../../app/api.js';
 import { t, type Text, announce } from '../../app/text.js';
 import { subscriptionPageTexts } from '../../texts/subscriptions.js';
-import { missing, ProblemView, ReasonField, ReferenceField, referenceHeader, SelectField } from '../../ui/form.js';
+import { missing, ProblemView, ReasonField, ReferenceField, referenceHeader } from '../../ui/form.js';
 import { useState } from 'preact/hooks';
 import { type CredentialDraft, CredentialFields, readCredential } from './credential-fields.js';
 import { type LoadedResource, useAction } from '../../app/live.js';
@@ -13,11 +13,8 @@ import { isAdmin } from '../../app/session.js';
 import { commonTexts } from '../../texts/common.js';
 import { Icon } from '../../ui/icon.js';
 import { Menu, MenuButton } from '../../ui/menu.js';
+import { type Overlap, OverlapField } from '../../ui/overlap.js';
 import { Sink } from '../../ui/value.js';
-
-type Overlap = keyof typeof subscriptionPageTexts.overlaps;
-/** In seconds. */
-const overlaps: readonly Overlap[] = ['0', '3600', '86400', '604800'];
 
 /** Replaces the credential, with a time in which both are valid. */
 export function RotateCredential({
@@ -63,13 +60,10 @@ export function RotateCredential({
     >
       <CredentialFields draft={draft} onInput={setDraft} problem={action.problem} />
       {present !== undefined && (
-        <SelectField
-          label={t(subscriptionPageTexts.overlap)}
+        <OverlapField
           problem={action.problem}
           pointer="/sinkcredential/overlapseconds"
           value={overlap}
-          options={overlaps}
-          textOf={(seconds) => t(subscriptionPageTexts.overlaps[seconds])}
           onChange={setOverlap}
         />
       )}

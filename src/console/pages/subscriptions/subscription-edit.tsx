@@ -5,9 +5,12 @@ import { useAction } from '../../app/live.js';
 import { announce, t } from '../../app/text.js';
 import { useVersion } from '../../app/version.js';
 import { commonTexts } from '../../texts/common.js';
+import { signingSecretTexts } from '../../texts/signing-secrets.js';
 import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Form, FormButtons, ProblemView } from '../../ui/form.js';
 import { Time } from '../../ui/value.js';
+import { ChangeSigningSecret } from './change-signing-secret.js';
+import { SecretFacts } from './secret-facts.js';
 import { RotateCredential } from './subscription-actions.js';
 import { draftChanges, type DraftMember, draftOf, patchOf, type SubscriptionDraft } from './subscription-draft.js';
 import { isShownAtField, SubscriptionFields, useSubscriptionForm } from './subscription-fields.js';
@@ -34,13 +37,14 @@ export function EditSubscription({
   read: SubscriptionDetails;
   onChanged: (answer: Parameters<typeof follow>[1]) => void;
 }) {
-  const { id, sinkcredential } = read.subscription;
+  const { id, sinkcredential, signingsecret } = read.subscription;
   const name = `edit ${id}`;
   const [before, setBefore] = useState(() => draftOf(read.subscription));
   const action = useAction();
   const [kept, keep] = useDraft<KeptEdit>(name, nothingKept);
   const [draft, setDraft] = useState({ ...before, ...kept.mine });
-  const [isRotating, setIsRotating] = useState(false);
+  const [isOpen, setIsOpen] = useState<'credential' | 'secret'>();
+  const close = () => setIsOpen(undefined);
   // What was changed while the form was away.
   const [storedNow, setStoredNow] = useState<Partial<SubscriptionDraft>>(() => {
     const changed = (Object.keys(kept.before) as DraftMember[]).filter(
@@ -100,21 +104,36 @@ export function EditSubscription({
             form={form}
             storedNow={storedNow}
             credential={
-              <div class="field">
-                <b>{t(texts.credential)}</b>
-                <p class="present">
-                  {sinkcredential === undefined ? (
-                    <span class="soft">{t(texts.noCredential)}</span>
-                  ) : (
-                    <span>
-                      {sinkcredential.credentialtype} · <Time at={sinkcredential.setat} />
-                    </span>
-                  )}
-                  <button type="button" class="quiet" onClick={() => setIsRotating(true)}>
-                    {t(texts.rotate)}
-                  </button>
-                </p>
-              </div>
+              <>
+                <div class="field">
+                  <b>{t(texts.credential)}</b>
+                  <p class="present">
+                    {sinkcredential === undefined ? (
+                      <span class="soft">{t(texts.noCredential)}</span>
+                    ) : (
+                      <span>
+                        {sinkcredential.credentialtype} · <Time at={sinkcredential.setat} />
+                      </span>
+                    )}
+                    <button type="button" class="quiet" onClick={() => setIsOpen('credential')}>
+                      {t(texts.rotate)}
+                    </button>
+                  </p>
+                </div>
+                <div class="field">
+                  <b>{t(signingSecretTexts.name)}</b>
+                  <p class="present">
+                    {signingsecret === undefined ? (
+                      <span class="soft">{t(signingSecretTexts.none)}</span>
+                    ) : (
+                      <SecretFacts of={signingsecret} look="relative" />
+                    )}
+                    <button type="button" class="quiet" onClick={() => setIsOpen('secret')}>
+                      {t(signingSecretTexts.change)}
+                    </button>
+                  </p>
+                </div>
+              </>
             }
           />
           <FormButtons
@@ -128,7 +147,8 @@ export function EditSubscription({
         </aside>
       </Form>
       <Notices of={read.subscription} />
-      {isRotating && <RotateCredential read={read} onClose={() => setIsRotating(false)} onChanged={onChanged} />}
+      {isOpen === 'credential' && <RotateCredential read={read} onClose={close} onChanged={onChanged} />}
+      {isOpen === 'secret' && <ChangeSigningSecret read={read} onClose={close} onChanged={onChanged} />}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { formatNumber, t } from '../../app/text.js';
 import { commonTexts } from '../../texts/common.js';
 import { filterTexts } from '../../texts/filters.js';
 import { handshakePageTexts } from '../../texts/handshakes.js';
+import { signingSecretTexts } from '../../texts/signing-secrets.js';
 import { subscriptionPageTexts as texts } from '../../texts/subscriptions.js';
 import { Icon } from '../../ui/icon.js';
 import { later } from '../../ui/later.js';
@@ -16,6 +17,7 @@ import { Loaded } from '../../ui/form.js';
 import { ActionMenu, AskAgain, ResumeButton } from './subscription-actions.js';
 import { ChangesOf } from './subscription-changes.js';
 import { Attempts, Deliveries, Handshakes } from './subscription-timeline.js';
+import { SecretFacts } from './secret-facts.js';
 import { conditionsOf } from './filter-conditions.js';
 import { StatusNote } from './subscription-status.js';
 import { WebhookLines } from './webhook-lines.js';
@@ -31,7 +33,7 @@ const rate = (value: number | '*' | undefined) =>
 
 /** What is stored. Members that are absent are left out, apart from those that decide what matches. */
 function Facts({ subscription }: { subscription: ApiSubscription }) {
-  const { source, types, subject, filters, sinkcredential: credential, suspension, statusdetails } = subscription;
+  const { source, types, subject, filters, sinkcredential: credential, signingsecret, suspension, statusdetails } = subscription;
   const every = <span class="soft">{t(texts.every)}</span>;
   const facts: Array<[string, ComponentChildren]> = [
     [t(texts.origin), <bdi>{subscription.origin}</bdi>],
@@ -48,17 +50,11 @@ function Facts({ subscription }: { subscription: ApiSubscription }) {
       t(texts.credential),
       credential && (
         <>
-          {credential.credentialtype} · <Time at={credential.setat} look="exact" /> ·{' '}
-          {t(texts.fingerprint(credential.fingerprint))}
-          {credential.previous && (
-            <>
-              {' '}
-              · {t(texts.previousUntil)} <Time at={credential.previous.until} look="exact" />
-            </>
-          )}
+          {credential.credentialtype} · <SecretFacts of={credential} />
         </>
       ),
     ],
+    [t(signingSecretTexts.name), signingsecret && <SecretFacts of={signingsecret} />],
     [t(texts.callback), subscription.callback],
     [t(texts.settings), json(subscription.protocolsettings)],
     [t(texts.config), json(subscription.config)],
