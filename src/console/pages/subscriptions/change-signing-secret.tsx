@@ -99,11 +99,7 @@ export function ChangeSigningSecret({
       )}
       <p class="links">
         {present?.previous !== undefined && (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => void now({ overlapseconds: 0 }, texts.overlapEnded)()}
-          >
+          <button type="button" class="quiet" onClick={() => void now({ overlapseconds: 0 }, texts.overlapEnded)()}>
             {t(subscriptionPageTexts.endOverlap)}
           </button>
         )}

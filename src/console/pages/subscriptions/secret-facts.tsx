@@ -8,7 +8,7 @@ export function SecretFacts({
   of: { setat, fingerprint, previous },
   look = 'exact',
 }: {
-  of: Pick<NonNullable<Schemas['Subscription']['sinkcredential']>, 'setat' | 'fingerprint' | 'previous'>;
+  of: Schemas['PresentSigningSecret'];
   look?: 'exact' | 'relative';
 }) {
   return (

@@ -33,7 +33,16 @@ const rate = (value: number | '*' | undefined) =>
 
 /** What is stored. Members that are absent are left out, apart from those that decide what matches. */
 function Facts({ subscription }: { subscription: ApiSubscription }) {
-  const { source, types, subject, filters, sinkcredential: credential, signingsecret, suspension, statusdetails } = subscription;
+  const {
+    source,
+    types,
+    subject,
+    filters,
+    sinkcredential: credential,
+    signingsecret,
+    suspension,
+    statusdetails,
+  } = subscription;
   const every = <span class="soft">{t(texts.every)}</span>;
   const facts: Array<[string, ComponentChildren]> = [
     [t(texts.origin), <bdi>{subscription.origin}</bdi>],
