@@ -201,6 +201,13 @@ export const policyTexts = {
       nl: 'Of handshakes een URL aanbieden waarmee de eigenaar later kan toestemmen.',
     },
   },
+  signatures: {
+    label: { en: 'Signatures', nl: 'Handtekeningen' },
+    hint: {
+      en: 'How handshakes and deliveries are signed. string is for verifiers that cannot read a dictionary, off for webhooks that refuse the headers.',
+      nl: 'Hoe handshakes en bezorgingen worden ondertekend. string is voor ontvangers die geen dictionary kunnen lezen, off voor webhooks die de headers weigeren.',
+    },
+  },
   unsupportedrate: {
     label: { en: 'Rate for webhooks without handshake', nl: 'Tempo voor webhooks zonder handshake' },
     hint: {

@@ -15,6 +15,7 @@ const initialOf = (isFirst: boolean) =>
     defaultrate: 60,
     judgement: 'strict',
     callback: 'offer',
+    signatures: 'dictionary',
     grantseconds: 864_000,
     profile: 'cloudevents',
     goneafter: 1,

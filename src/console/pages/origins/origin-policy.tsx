@@ -36,6 +36,7 @@ export function PolicyFacts({ origin }: { origin: Origin }) {
     burst: burst === undefined ? t(texts.fourSeconds) : formatNumber(burst),
     judgement: origin.judgement,
     callback: origin.callback,
+    signatures: origin.signatures,
     unsupportedrate: unsupportedrate === undefined ? none : rate(unsupportedrate),
     grantseconds: formatDuration(origin.grantseconds),
     profile: origin.profile,
@@ -65,6 +66,7 @@ export const policyPointers = members.map((member) => `/${member}`);
 const choices: Partial<Record<PolicyMember, readonly string[]>> = {
   judgement: ['strict', 'lenient'],
   callback: ['offer', 'never'],
+  signatures: ['dictionary', 'string', 'off'],
   profile: ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'],
 };
 
