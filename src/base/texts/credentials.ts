@@ -21,16 +21,48 @@ export const credentialTexts = {
     };
     return textOf((language) => `${lead[language]} ${textIn(detail, language)}`);
   },
-  nothingToKeep: {
-    en: 'A credential with only its type keeps the stored one, but no credential of this type is stored.',
-    nl: 'Een credential met alleen een type behoudt de opgeslagen credential, maar er is geen credential van dit type opgeslagen.',
+};
+
+/** What is wrong with the member `signingsecret`. */
+export const signingSecretTexts = {
+  malformed: {
+    en: 'A signing secret is "whsec_" and 24 to 64 bytes in Base64.',
+    nl: 'Een ondertekengeheim is "whsec_" met 24 tot 64 bytes in Base64.',
   },
-  otherHost: {
-    en: 'The new sink is on another host. Send the credential again, or leave it out.',
-    nl: 'De nieuwe sink staat op een andere host. Stuur de credential opnieuw, of laat die weg.',
+  givenAndMade: {
+    en: 'Send a secret of your own, or let Assent make one. Not both.',
+    nl: 'Stuur een eigen geheim, of laat Assent er een maken. Niet allebei.',
   },
-  noOverlap: {
-    en: 'The new sink is on another host, which must not receive the earlier credential. Leave "overlapseconds" out.',
-    nl: 'De nieuwe sink staat op een andere host, die de vorige credential niet mag krijgen. Laat "overlapseconds" weg.',
+};
+
+/** What is wrong with what a change keeps of a secret, by its member. */
+export const secretTexts = {
+  sinkcredential: {
+    nothingToKeep: {
+      en: 'A credential with only its type keeps the stored one, but no credential of this type is stored.',
+      nl: 'Een credential met alleen een type behoudt de opgeslagen credential, maar er is geen credential van dit type opgeslagen.',
+    },
+    otherHost: {
+      en: 'The new sink is on another host. Send the credential again, or leave it out.',
+      nl: 'De nieuwe sink staat op een andere host. Stuur de credential opnieuw, of laat die weg.',
+    },
+    noOverlap: {
+      en: 'The new sink is on another host, which must not receive the earlier credential. Leave "overlapseconds" out.',
+      nl: 'De nieuwe sink staat op een andere host, die de vorige credential niet mag krijgen. Laat "overlapseconds" weg.',
+    },
+  },
+  signingsecret: {
+    nothingToKeep: {
+      en: 'No signing secret is stored that could be kept. Send "secret", or "make" with the value true.',
+      nl: 'Er is geen ondertekengeheim opgeslagen om te behouden. Stuur "secret", of "make" met de waarde true.',
+    },
+    otherHost: {
+      en: 'The new sink is on another host. Send the signing secret again, let Assent make one, or leave it out.',
+      nl: 'De nieuwe sink staat op een andere host. Stuur het ondertekengeheim opnieuw, laat Assent er een maken, of laat het weg.',
+    },
+    noOverlap: {
+      en: 'The new sink is on another host, and the earlier secret is not for it. Leave "overlapseconds" out.',
+      nl: 'De nieuwe sink staat op een andere host, en het vorige geheim is daar niet voor. Laat "overlapseconds" weg.',
+    },
   },
 };

@@ -145,7 +145,7 @@ export function createDeliver(settings: DeliverSettings) {
     const over = new LinkedController([caller, closing]);
     try {
       const results = await Promise.all(sinks.map((to) => deliverTo(event, origin, to, attempts, over.signal)));
-      const detail = 'The registry cannot decrypt the credential of this webhook.';
+      const detail = 'The registry cannot decrypt a secret of this webhook.';
       return [...results, ...withheld.map(({ sink }) => ({ sink, outcome: 'withheld' as const, detail, attempts: 0 }))];
     } finally {
       over.abort();

@@ -14,7 +14,8 @@ import { forgetStatistics } from '../statistics/retention.js';
 import { beforeAllIds } from '../../base/files/ids.js';
 import { forgetKeys } from '../storage/retention.js';
 import type { Query, Transaction } from '../storage/database.js';
-import { recordEnds, forgetEnded, forgetPreviousCredentials } from '../subscriptions/retention.js';
+import { recordEnds, forgetEnded } from '../subscriptions/retention.js';
+import { forgetPreviousSecrets } from '../subscriptions/secrets.js';
 import { resealSecrets } from '../storage/reseal.js';
 import { repeat } from './repeat.js';
 
@@ -107,7 +108,7 @@ export function createUpkeep({ database, config, log, metrics, vault, counter, s
     { name: 'report expiry of grants', every: sweeping, run: untilDone(100, noteExpiries) },
     { name: 'compare renewals with budgets', every: forgetting, run: compareRenewals },
     { name: 'delete ended subscriptions', every: forgetting, run: () => forgetEnded(query, days) },
-    { name: 'delete previous credentials', every: forgetting, run: () => forgetPreviousCredentials(query) },
+    { name: 'delete previous secrets', every: forgetting, run: () => forgetPreviousSecrets(query) },
     { name: 'delete changes', every: forgetting, run: () => forgetChanges(query, feedHours) },
     { name: 'delete idempotency keys', every: forgetting, run: () => forgetKeys(query) },
     { name: 'delete rate windows', every: forgetting, run: () => forgetRateWindows(query) },
@@ -120,7 +121,7 @@ export function createUpkeep({ database, config, log, metrics, vault, counter, s
     { name: 'write statistics', every: { ms: flushMs, firstMs: flushMs }, run: () => counter.flush() },
     { name: 'vacuum', every: { ms: tidyMs, firstMs: tidyMs }, run: database.tidy },
     // Not at startup: during a rolling restart, the other processes do not have a new key yet.
-    { name: 're-encrypt credentials', every: { ms: hourMs, firstMs: hourMs }, run: reseal },
+    { name: 're-encrypt secrets', every: { ms: hourMs, firstMs: hourMs }, run: reseal },
   ];
 
   /** A task that fails stops no other one. */

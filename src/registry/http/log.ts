@@ -20,8 +20,10 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       'key',
       'token',
       'sinkcredential',
+      'signingsecret',
       '*.authorization',
       '*.sinkcredential',
+      '*.signingsecret',
     ],
   };
   return pino(options, destination ?? openOutput());

@@ -10,7 +10,7 @@ import { changedMembers, type Changed, storedMembers, trusted } from '../storage
 import type { subscription as SubscriptionRow } from '../storage/generated/client.js';
 import { ownerOf } from './read-secrets.js';
 import type { Vault } from '../storage/vault.js';
-import type { AuditedCredential, PresentCredential } from './credential.js';
+import type { AuditedSecret, PresentSecrets, SecretName } from './secrets.js';
 
 /** What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1), validated. */
 export interface Definition {
@@ -43,7 +43,7 @@ export interface Subscription extends Definition, SubscriptionStatus {
   origin: string;
   /** Of the origin. */
   profile: Profile;
-  credential: PresentCredential | undefined;
+  secrets: PresentSecrets;
   generation: number;
   version: number;
   /** Without a reason if it was registered as suspended. */
@@ -110,11 +110,11 @@ function orNone(types: string[] | null): string[] | undefined {
 /** A subscription, or one that is about to be written, as the audit record compares it. */
 export interface Audited extends Definition {
   origin: string;
-  credential: AuditedCredential | undefined;
+  secrets: Partial<Record<SecretName, AuditedSecret>>;
 }
 
 /**
- * The members that changed, without a secret: of a credential, the fingerprint. The values of headers may be secrets
+ * The members that changed, without a secret: of each secret, the fingerprint. The values of headers may be secrets
  * too, so each is a fingerprint of the same kind.
  */
 export function changedSubscription(
@@ -134,7 +134,7 @@ function membersOf(of: Audited | undefined, fingerprint: (value: string) => stri
     ...definitionMembers.audited(of),
     sink: withFingerprint(of.sink, fingerprint),
     protocolsettings: withoutHeaderValues(of.protocolSettings, fingerprint),
-    sinkcredential: of.credential && withoutTimeOfSetting(of.credential),
+    ...Object.fromEntries(Object.entries(of.secrets).map(([name, secret]) => [name, withoutTimeOfSetting(secret)])),
   };
 }
 
@@ -151,8 +151,7 @@ function withoutHeaderValues(settings: Definition['protocolSettings'], fingerpri
   return { ...settings, headers: Object.fromEntries(hidden) as object };
 }
 
-/** A repeated rotation sets the same credential again. That is no change. */
-function withoutTimeOfSetting({ credentialtype, expiresat, fingerprint, previous }: AuditedCredential) {
+function withoutTimeOfSetting({ credentialtype, expiresat, fingerprint, previous }: AuditedSecret) {
   const old = previous && { fingerprint: previous.fingerprint, until: previous.until };
   return { credentialtype, expiresat, fingerprint, previous: old };
 }

@@ -3,9 +3,9 @@ import { parseFilters } from '../../matching/filters/filter.js';
 import { priceOf } from '../../matching/filters/price.js';
 import { parseOriginName, type Origin } from '../../consent/origin.js';
 import { timeOf } from '../../base/formats/timestamp.js';
-import { credentialTexts } from '../../base/texts/credentials.js';
+import { secretTexts } from '../../base/texts/credentials.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
-import { readSinkCredential, type RequestedCredential } from './credential.js';
+import { readSigningSecret, readSinkCredential } from './credential.js';
 import {
   checkConfig,
   checkProtocol,
@@ -16,6 +16,7 @@ import {
   type SubscriptionRequest,
 } from './rules.js';
 import type { Definition } from './columns.js';
+import type { RequestedSecrets, SecretName } from './secrets.js';
 import { faultOfBreach } from '../../events/rule.js';
 import { lintSubscription } from '../../events/check-event.js';
 import { originOf } from '../origins/columns.js';
@@ -23,14 +24,14 @@ import type { origin as OriginRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/database.js';
 import { originTexts } from '../../base/texts/origins.js';
 
-/** A validated request: the definition, the origin that it names, and what to do with the credential. */
+/** A validated request: the definition, the origin that it names, and what to do with the secrets. */
 export interface Requested {
   /** Only a registration can ask for this; a change of a subscription ignores it. */
   isSuspended: boolean;
   definition: Definition;
   /** In lower case; undefined means the tenant's default. */
   origin: string | undefined;
-  credential: RequestedCredential;
+  secrets: RequestedSecrets;
 }
 
 export type FaultOfSink = (sink: string) => Omit<Fault, 'pointer'> | undefined;
@@ -39,6 +40,7 @@ export type FaultOfSink = (sink: string) => Omit<Fault, 'pointer'> | undefined;
 export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfSink): Requested {
   const filters = parseFilters(body.filters, '/filters');
   const credential = readSinkCredential(body.sinkcredential, '/sinkcredential', faultOfSink);
+  const signing = readSigningSecret(body.signingsecret, '/signingsecret');
   const sink = faultOfSink(body.sink);
   const origin = body.origin === undefined ? undefined : parseOriginName(body.origin);
   const faults: Fault[] = [
@@ -51,6 +53,7 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
     ...('faults' in filters ? filters.faults : []),
     ...checkConfig(body.config, '/config'),
     ...credential.faults,
+    ...signing.faults,
     ...(origin?.ok === false ? [{ pointer: '/origin', rule: origin.rule, detail: origin.detail }] : []),
   ];
   if (faults.length > 0) throw invalid(faults);
@@ -74,7 +77,7 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
       callback: body.callback,
     },
     origin: origin?.ok ? origin.name : undefined,
-    credential: credential.credential,
+    secrets: { sinkcredential: credential.requested, signingsecret: signing.requested },
   };
 }
 
@@ -82,8 +85,8 @@ export function invalid(faults: Fault[]): RegistryError {
   return new RegistryError('invalid_subscription', subscriptionTexts.invalid, { faults });
 }
 
-export function nothingToKeep(): RegistryError {
-  return invalid([{ pointer: '/sinkcredential', rule: 'nothing_to_keep', detail: credentialTexts.nothingToKeep }]);
+export function nothingToKeep(name: SecretName): RegistryError {
+  return invalid([{ pointer: `/${name}`, rule: 'nothing_to_keep', detail: secretTexts[name].nothingToKeep }]);
 }
 
 const longestMs = 5 * 366 * 86_400_000;

@@ -1,24 +1,31 @@
 import type { Origin } from '../../consent/origin.js';
 import type { TableRow } from '../storage/rows.js';
 import { definitionMembers, type Definition, type Subscription } from './columns.js';
-import type { AuditedCredential, PresentCredential, RequestedCredential, SealedCredential } from './credential.js';
+import {
+  rotationOf,
+  secretNames,
+  type AuditedSecret,
+  type RequestedSecrets,
+  type SealedSecrets,
+  type SecretName,
+} from './secrets.js';
 
 /** What a client wants a subscription to be. The origin is the one that it names, or the default of the tenant. */
 export interface Replacement {
   definition: Definition;
   origin: Origin;
-  credential: RequestedCredential;
-  sealed: SealedCredential | undefined;
+  secrets: RequestedSecrets;
+  sealed: SealedSecrets;
 }
 
 /** What a replacement does. */
 export interface Plan {
   /** The columns to write. The others keep their values. */
   row: TableRow<'subscription'>;
-  /** Whether the present credential becomes the previous one. */
-  overlaps: boolean;
-  /** As audit records compare it. */
-  credential: AuditedCredential | undefined;
+  /** The secrets whose present one becomes the previous one. */
+  overlapping: SecretName[];
+  /** As audit records compare them. */
+  secrets: Partial<Record<SecretName, AuditedSecret>>;
   isOtherOrigin: boolean;
   /** Then it is a new generation: no handshake for the old pair counts. */
   isOtherPair: boolean;
@@ -42,7 +49,11 @@ export function planOf(present: Subscription, requested: Replacement, now: Date)
   const isQuiet = present.suspension !== undefined || staysEnded;
   const asked = isOtherPair ? 'other pair' : isOtherRate ? 'other rate' : isExtended ? 'unless covered' : 'none';
   const generation = present.generation + (isOtherPair ? 1 : 0);
-  const { columns, overlaps, credential } = rotationOf(present, requested, now);
+  const isOtherHost = new URL(definition.sink).host !== new URL(present.sink).host;
+  const rotations = secretNames.map((name) => {
+    const { secrets, sealed } = requested;
+    return { name, ...rotationOf(name, present.secrets[name], secrets[name], sealed[name], isOtherHost, now) };
+  });
   return {
     row: {
       id: present.id,
@@ -50,10 +61,10 @@ export function planOf(present: Subscription, requested: Replacement, now: Date)
       generation,
       ...definitionMembers.write(definition),
       ...(staysEnded ? {} : { endedat: null }),
-      ...columns,
+      ...Object.fromEntries(rotations.flatMap(({ columns }) => Object.entries(columns))),
     },
-    overlaps,
-    credential,
+    overlapping: rotations.filter(({ overlaps }) => overlaps).map(({ name }) => name),
+    secrets: Object.fromEntries(rotations.flatMap(({ name, secret }) => (secret ? [[name, secret]] : []))),
     isOtherOrigin,
     isOtherPair,
     generation,
@@ -62,47 +73,4 @@ export function planOf(present: Subscription, requested: Replacement, now: Date)
     locksPairs: isOtherPair || isOtherRate || isExtended,
     question: isQuiet ? 'none' : asked,
   };
-}
-
-/** The credential after a replacement, and the previous one, which never moves to another host. */
-function rotationOf(
-  present: Subscription,
-  { definition, credential: requested, sealed }: Replacement,
-  now: Date,
-): Pick<Plan, 'overlaps' | 'credential'> & { columns: TableRow<'subscription'> } {
-  const { credential } = present;
-  // A client that repeats a rotation because the response got lost must not lose the overlap.
-  const isSame = sealed !== undefined && sealed.info.fingerprint === credential?.fingerprint;
-  const isKept = requested.kind === 'kept' || isSame;
-  const isOtherHost = new URL(definition.sink).host !== new URL(present.sink).host;
-  const previous = isOtherHost ? undefined : previousOf(credential, requested, isKept, now);
-  const until = previous === undefined ? null : new Date(previous.until);
-  const info = isKept ? credential : sealed?.info;
-  return {
-    columns: {
-      ...(isKept
-        ? {}
-        : { sinkcredential: sealed?.text, credentialinfo: sealed && { ...sealed.info, setat: now.toISOString() } }),
-      ...(previous === undefined ? { previouscredential: null, previousinfo: null } : {}),
-      previousuntil: until,
-    },
-    overlaps: previous !== undefined && !isKept,
-    credential: info && { ...info, previous },
-  };
-}
-
-/** The one of the last rotation, or the one that is replaced now; undefined if senders may not use it any longer. */
-function previousOf(
-  present: PresentCredential | undefined,
-  requested: RequestedCredential,
-  isKept: boolean,
-  now: Date,
-): { fingerprint: string; until: string } | undefined {
-  if (present === undefined || requested.kind === 'absent' || requested.overlapSeconds === 0) return undefined;
-  const { overlapSeconds } = requested;
-  const until =
-    overlapSeconds === undefined ? undefined : new Date(now.getTime() + overlapSeconds * 1_000).toISOString();
-  const old = isKept ? present.previous : present;
-  const end = until ?? (isKept ? present.previous?.until : undefined);
-  return old === undefined || end === undefined ? undefined : { fingerprint: old.fingerprint, until: end };
 }

@@ -43,7 +43,7 @@ import {
   type Way,
 } from '../storage/search.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
-import type { CredentialInfo, PresentCredential } from './credential.js';
+import { presentSecrets } from './secrets.js';
 import { definitionMembers, type Subscription, type SubscriptionStatus, type SuspendedBy } from './columns.js';
 
 export interface SubscriptionQuery extends PairQuery {
@@ -316,7 +316,7 @@ function isVisible({ tenant, subscriber, scopes }: Principal, row: Row | undefin
 
 async function readRows(sql: Sql, ids: readonly string[]): Promise<Array<Row | undefined>> {
   const rows = await sql.$queryRaw<Row[]>`
-    select (r.own).*, (r.derived).*, r.profile, r.overlaps from read_subscriptions(${ids}::uuid[]) r`;
+    select (r.own).*, (r.derived).*, r.profile, r.overlaps, r.signingoverlaps from read_subscriptions(${ids}::uuid[]) r`;
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }
@@ -332,6 +332,7 @@ export async function lockSubscription(sql: Sql, principal: Principal, id: strin
 type Row = SubscriptionRow & {
   profile: Profile;
   overlaps: boolean | null;
+  signingoverlaps: boolean | null;
   status: Status;
   code: StatusDetailCode;
   since: Date | null;
@@ -367,7 +368,7 @@ function subscriptionOf({ scopes }: Principal, row: Row): Subscription {
     origin: row.origin,
     profile: row.profile,
     ...definitionMembers.read(row),
-    credential: credentialOf(row),
+    secrets: presentSecrets(row, { sinkcredential: row.overlaps, signingsecret: row.signingoverlaps }),
     generation: row.generation,
     version: row.version,
     suspension:
@@ -388,14 +389,6 @@ function subscriptionOf({ scopes }: Principal, row: Row): Subscription {
     updatedAt: row.updatedat,
     ...statusOf(row),
   };
-}
-
-function credentialOf({ credentialinfo, previousinfo, previousuntil, overlaps }: Row): PresentCredential | undefined {
-  if (credentialinfo === null) return undefined;
-  const present = credentialinfo as unknown as CredentialInfo;
-  if (overlaps !== true || previousuntil === null) return present;
-  const previous = previousinfo as unknown as CredentialInfo;
-  return { ...present, previous: { ...previous, until: previousuntil.toISOString() } };
 }
 
 function statusOf(row: Row): SubscriptionStatus {

@@ -18,7 +18,7 @@ import { insertRows } from '../storage/rows.js';
 import { refuseUnallowed } from './allowed.js';
 import { findAskedOrigins, lint, nothingToKeep, type Requested, refuseEnd } from './definition.js';
 import { changedSubscription, changedSuspension, definitionMembers, type Subscription } from './columns.js';
-import { sealCredential, type SealedCredential } from './credential.js';
+import { newSecretColumns, sealSecrets, secretNames, type SealedSecrets } from './secrets.js';
 import { ownerOf } from './read-secrets.js';
 import type { Vault } from '../storage/vault.js';
 import { lockSubscription } from './read.js';
@@ -74,7 +74,7 @@ interface Registration {
   id: string;
   caller: Caller;
   requested: Requested;
-  sealed: SealedCredential | undefined;
+  sealed: SealedSecrets;
   request: IdempotentRequest;
   isAwaited: boolean;
 }
@@ -129,11 +129,11 @@ export function createRegister(settings: RegisterSettings): { register: Register
   return { register, preview };
 
   async function sealedRegistration(caller: Caller, requested: Requested) {
-    const { credential } = requested;
-    if (credential.kind === 'kept') throw nothingToKeep();
+    const { secrets } = requested;
+    for (const name of secretNames) if (secrets[name].kind === 'kept') throw nothingToKeep(name);
     const id = uuidv7();
     const { tenant } = caller.principal;
-    const sealed = await sealCredential(vault, credential, ownerOf(tenant, id));
+    const sealed = await sealSecrets(vault, secrets, ownerOf(tenant, id));
     return { id, caller, requested, sealed };
   }
 
@@ -203,7 +203,8 @@ export function createRegister(settings: RegisterSettings): { register: Register
     ]);
     for (const { id, caller, origin, requested, sealed } of accepted) {
       const { sink } = requested.definition;
-      const after = { ...requested.definition, origin: origin.name, credential: sealed?.info };
+      const infos = Object.entries(sealed).map(([name, { info }]) => [name, info] as const);
+      const after = { ...requested.definition, origin: origin.name, secrets: Object.fromEntries(infos) };
       const suspension = requested.isSuspended ? { by: 'subscriber' as const, reason: undefined } : undefined;
       const changed = {
         ...changedSubscription(vault, { id, tenant: origin.tenant }, undefined, after),
@@ -250,7 +251,7 @@ function questionOf({ id, caller, requested, origin, isAwaited }: Accepted) {
 }
 
 async function subscriptionRows(sql: Sql, accepted: readonly Accepted[]) {
-  const needsTime = accepted.some(({ sealed, requested }) => sealed || requested.isSuspended);
+  const needsTime = accepted.some(({ sealed, requested }) => Object.keys(sealed).length > 0 || requested.isSuspended);
   const setAt = needsTime ? (await databaseTime(sql)).toISOString() : '';
   return accepted.map(({ id, caller, requested, origin, sealed }) => {
     return {
@@ -258,8 +259,7 @@ async function subscriptionRows(sql: Sql, accepted: readonly Accepted[]) {
       tenant: origin.tenant,
       subscriber: caller.principal.subscriber,
       origin: origin.name,
-      sinkcredential: sealed?.text,
-      credentialinfo: sealed && { ...sealed.info, setat: setAt },
+      ...newSecretColumns(sealed, setAt),
       suspendedby: requested.isSuspended ? 'subscriber' : undefined,
       suspendedbyperson: requested.isSuspended ? caller.actor.person : undefined,
       suspendedat: requested.isSuspended ? setAt : undefined,

@@ -22,15 +22,6 @@ export function forgetEnded(query: Query, days: number): Promise<void> {
   );
 }
 
-/** Deletes previous credentials whose overlap has ended. */
-export async function forgetPreviousCredentials(query: Query): Promise<void> {
-  await query(
-    `update subscription set previouscredential = null, previousinfo = null, previousuntil = null
-     where previousuntil <= now()`,
-    [],
-  );
-}
-
 // The end that a consumer names. A subscription matches nothing from that moment on, and is not asked: whatever needs
 // it compares `endsat` with the clock. Soon after, the sweep records the end in `endedat`, once. From then on the
 // subscription counts for its pair and for the feed as if it had been deleted, until the consumer extends it.

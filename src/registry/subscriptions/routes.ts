@@ -34,9 +34,10 @@ import { limits } from '../../base/limits.js';
 import { findUnlikely } from '../../matching/filters/unlikely.js';
 import { faultsIn } from '../http/problem.js';
 import { ruleRoutes } from './allowed.js';
-import { invalid, parseDefinition } from './definition.js';
+import { invalid, parseDefinition, type Requested } from './definition.js';
 import { Backlog } from '../handshake/backlog.js';
 import type { BacklogError, QuotaError } from './prices.js';
+import { ownerOf } from './read-secrets.js';
 import { createSubscriptionReader, type SubscriptionReader } from './read.js';
 import { createRegister, type Caller, type Preview, type Previewed, type Written } from './register.js';
 import type { SubscriptionRequest } from './rules.js';
@@ -86,7 +87,7 @@ export function routes(
 }
 
 function subscriptionRoutes(
-  { config, contract, faultOfSink }: Context,
+  { config, contract, faultOfSink, vault }: Context,
   { reader, writer, preview, attend }: Shared,
 ): Handlers<SubscriptionOperation> {
   const registry = config.publicUrl ?? '';
@@ -131,8 +132,13 @@ function subscriptionRoutes(
           }),
         };
       }
-      // Without the secret, which must not be guessable from the stored fingerprint of the request.
-      const content = { ...call.body, sinkcredential: call.body.sinkcredential?.credentialtype };
+      // Without the secrets, which must not be guessable from the stored fingerprint of the request.
+      const { sinkcredential, signingsecret } = call.body;
+      const content = {
+        ...call.body,
+        sinkcredential: sinkcredential?.credentialtype,
+        signingsecret: signingsecret && { make: signingsecret.make === true },
+      };
       const request = idempotent(call, 'createSubscription', content);
       const waitMs = parsePrefer(call.header['prefer']);
       const registered = await writer.create(callerOf(call), requested, request, waitMs > 0);
@@ -141,7 +147,7 @@ function subscriptionRoutes(
       const subscription = await reader.read(call.principal, id);
       return {
         status: 201,
-        body: present(subscription, call.language, registry),
+        body: withMade(subscription, requested, present(subscription, call.language, registry)),
         headers: {
           ETag: versionTag(subscription.version),
           Location: `${call.address}/${registered.id}`,
@@ -183,20 +189,35 @@ function subscriptionRoutes(
     requestFor: (stored: Subscription) => SubscriptionRequest,
   ) {
     const { id } = call.path;
+    let requested: Requested | undefined;
     const result = await writer.replace(callerOf(call), id, (stored) => {
       requireConditions(call.header, stored.version);
       const request = requestFor(stored);
       if (request.id !== undefined && request.id !== id) {
         throw invalid([{ pointer: '/id', rule: 'id_changed', detail: subscriptionTexts.idChanged }]);
       }
-      return parseDefinition(request, faultOfSink);
+      requested = parseDefinition(request, faultOfSink);
+      return requested;
     });
-    return written(call, result);
+    return written(call, result, requested);
   }
 
-  function answer(subscription: Subscription, language: Language, replayed = false) {
+  function answer(subscription: Subscription, language: Language, replayed = false, requested?: Requested) {
     const headers = { ETag: versionTag(subscription.version), ...replayHeader(replayed) };
-    return { status: 200 as const, headers, body: present(subscription, language, registry) };
+    const body = withMade(subscription, requested, present(subscription, language, registry));
+    return { status: 200 as const, headers, body };
+  }
+
+  /**
+   * With the signing secret that this request had made. It is not shown if it is not the stored one: the response is that
+   * of an earlier request, or a later one has replaced it.
+   */
+  function withMade({ id, tenant }: Subscription, requested: Requested | undefined, body: Presented): Presented {
+    const asked = requested?.secrets.signingsecret;
+    const { signingsecret } = body;
+    if (asked?.kind !== 'given' || asked.isMade !== true || signingsecret === undefined) return body;
+    if (vault.fingerprint(asked.value, ownerOf(tenant, id)) !== signingsecret.fingerprint) return body;
+    return { ...body, signingsecret: { ...asked.value, ...signingsecret } };
   }
 
   /** Waits for the handshake as long as the client prefers, then reads the current state. */
@@ -209,9 +230,10 @@ function subscriptionRoutes(
       language,
     }: Pick<OperationRequest<'getSubscription'>, 'path' | 'header' | 'principal' | 'signal' | 'language'>,
     { handshake, replayed }: Written & { replayed?: boolean },
+    requested?: Requested,
   ) {
     if (handshake !== undefined) await attend(handshake, parsePrefer(header['prefer']), signal);
-    return answer(await reader.read(principal, path.id), language, replayed);
+    return answer(await reader.read(principal, path.id), language, replayed, requested);
   }
 }
 
@@ -256,12 +278,12 @@ type Presented = components['schemas']['Subscription'];
 
 /** The members of the draft first, then our additions. Members without a value are left out. */
 export function membersOf(subscription: Subscription, language: Language, registry: string): Presented {
-  const { credential, suspension } = subscription;
+  const { secrets, suspension } = subscription;
   const { price, ...members } = definitionMembers.present(subscription);
   return {
     id: subscription.id,
     ...members,
-    sinkcredential: credential,
+    ...secrets,
     origin: subscription.origin,
     status: subscription.status,
     statusdetails: statusDetails(subscription, language, registry),

@@ -18,12 +18,12 @@ import { claimKey, noteResource, type IdempotentRequest } from '../storage/idemp
 import { uuidv7 } from '../../base/files/ids.js';
 import { Prisma } from '../storage/generated/client.js';
 import { updateRows, written } from '../storage/rows.js';
-import { credentialTexts } from '../../base/texts/credentials.js';
+import { secretTexts } from '../../base/texts/credentials.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { refuseChange } from './allowed.js';
 import { askForRate, askOnce, isCovered, releasePairs, type AskedSubscription } from './ask-webhook.js';
 import { findAskedOrigin, lint, invalid, nothingToKeep, type Requested, refuseEnd } from './definition.js';
-import { sealCredential, type RequestedCredential } from './credential.js';
+import { copiedSecrets, sealSecrets, secretNames, type RequestedSecrets, type SecretInfo } from './secrets.js';
 import { ownerOf } from './read-secrets.js';
 import type { Vault } from '../storage/vault.js';
 import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
@@ -93,12 +93,12 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const { sql } = tx;
         const present = await lockSubscription(sql, principal, id);
         const { tenant, subscriber } = present;
-        const { definition, credential, origin: name } = requestFor(present);
-        checkCredential(present, credential, definition.sink);
+        const { definition, secrets, origin: name } = requestFor(present);
+        checkSecrets(present, secrets, definition.sink);
         const origin = await findAskedOrigin(sql, { tenant, name });
         const now = await databaseTime(sql);
-        const sealed = await sealCredential(vault, credential, ownerOf(tenant, id));
-        const requested = { definition, origin, credential, sealed };
+        const sealed = await sealSecrets(vault, secrets, ownerOf(tenant, id));
+        const requested = { definition, origin, secrets, sealed };
         const plan = planOf(present, requested, now);
         const refused =
           refuseEnd(definition.expiresAt, now, present.expiresAt) ??
@@ -220,8 +220,7 @@ async function apply(
   const { id, tenant, subscriber } = present;
   const moved = { id, subscriber, origin: origin.name, sink: definition.sink };
   if (plan.locksPairs) await lockPairs(sql, [present, moved]);
-  const copied = Prisma.sql`, previouscredential = t.sinkcredential, previousinfo = t.credentialinfo`;
-  const also = plan.overlaps ? Prisma.sql`${written} ${copied}` : written;
+  const also = Prisma.sql`${written} ${copiedSecrets(plan.overlapping)}`;
   await sql.$executeRaw`${updateRows('subscription', ['id'], [plan.row], also)}`;
   if (plan.isOtherPair) {
     await closeHandshakesOf(sql, id);
@@ -234,7 +233,7 @@ async function apply(
     const { origin: left, sink } = present;
     tx.change({ kind: 'subscription.moved', tenant, origin: left, sink, subscription: id, subscriber });
   }
-  const after = { ...definition, origin: origin.name, credential: plan.credential };
+  const after = { ...definition, origin: origin.name, secrets: plan.secrets };
   record(tx, actor, 'subscription.replaced', moved, { changed: changedSubscription(vault, present, present, after) });
   return handshake;
 }
@@ -273,18 +272,22 @@ function record(
 }
 
 /**
- * A client that moves a subscription to another host must know the secret. Otherwise an admin could have it sent to a
+ * A client that moves a subscription to another host must know its secrets. Otherwise an admin could have them used for a
  * host of their own.
  */
-function checkCredential(present: Subscription, credential: RequestedCredential, sink: string): void {
-  if (credential.kind === 'kept' && present.credential?.credentialtype !== credential.type) throw nothingToKeep();
-  if (new URL(sink).host === new URL(present.sink).host) return;
-  if (credential.kind === 'kept') {
-    const detail = credentialTexts.otherHost;
-    throw invalid([{ pointer: '/sinkcredential', rule: 'credential_for_other_host', detail }]);
-  }
-  if (credential.kind === 'given' && credential.overlapSeconds) {
-    const detail = credentialTexts.noOverlap;
-    throw invalid([{ pointer: '/sinkcredential/overlapseconds', rule: 'credential_for_other_host', detail }]);
+function checkSecrets(present: Subscription, requested: RequestedSecrets, sink: string): void {
+  const isOtherHost = new URL(sink).host !== new URL(present.sink).host;
+  for (const name of secretNames) {
+    const one = requested[name];
+    const stored: SecretInfo | undefined = present.secrets[name];
+    if (one.kind === 'kept' && (stored === undefined || stored.credentialtype !== one.type)) throw nothingToKeep(name);
+    if (!isOtherHost) continue;
+    const { otherHost, noOverlap } = secretTexts[name];
+    if (one.kind === 'kept') {
+      throw invalid([{ pointer: `/${name}`, rule: 'secret_for_other_host', detail: otherHost }]);
+    }
+    if (one.kind === 'given' && one.overlapSeconds) {
+      throw invalid([{ pointer: `/${name}/overlapseconds`, rule: 'secret_for_other_host', detail: noOverlap }]);
+    }
   }
 }

@@ -144,7 +144,7 @@ test('a sink whose credential the registry cannot decrypt is withheld, reported 
     registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, id);
   const vault = createVault([{ id: 'lost', key: randomBytes(32) }]);
   await write(await vault.seal(plain('secret-lost'), { tenant: 'gemeente', owner: `subscription:${id}` }));
-  const complaints = () => senders.faults.map(String).filter((text) => text.includes(`credential of ${sink}:`));
+  const complaints = () => senders.faults.map(String).filter((text) => text.includes(`decrypt a secret of ${sink}:`));
 
   const told = await trusted.matchWithCredentials(eventOf(type));
   expect(told).toMatchObject({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Origin } from '../../../src/consent/origin.js';
 import type { Definition, Subscription } from '../../../src/registry/subscriptions/columns.js';
-import type { PresentCredential, RequestedCredential } from '../../../src/registry/subscriptions/credential.js';
 import { planOf, type Replacement } from '../../../src/registry/subscriptions/plan.js';
+import type { RequestedSecret, RequestedSecrets } from '../../../src/registry/subscriptions/secrets.js';
 
 const now = new Date('2026-05-01T12:00:00.000Z');
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
@@ -22,7 +22,15 @@ const definition: Definition = {
   expiresAt: undefined,
   callback: undefined,
 };
-const present = { ...definition, id: 'id', origin: 'a.example.com', generation: 3, isEnded: false } as Subscription;
+const present = {
+  ...definition,
+  id: 'id',
+  origin: 'a.example.com',
+  secrets: {},
+  generation: 3,
+  isEnded: false,
+} as unknown as Subscription;
+const noSecrets: RequestedSecrets = { sinkcredential: { kind: 'absent' }, signingsecret: { kind: 'absent' } };
 const ended = { isEnded: true, expiresAt: past };
 const suspended = { suspension: { at: past, by: 'admin' as const, reason: 'An incident.' } };
 const otherSink = { sink: 'https://one.example.com/other' };
@@ -32,8 +40,8 @@ function plan(stored: Partial<Subscription>, asked: Partial<Definition>, rest: P
   const requested = {
     definition: { ...definition, expiresAt: before.expiresAt, ...asked },
     origin: { name: 'a.example.com' } as Origin,
-    credential: { kind: 'absent' as const },
-    sealed: undefined,
+    secrets: noSecrets,
+    sealed: {},
     ...rest,
   };
   return planOf(before, requested, now);
@@ -101,23 +109,42 @@ describe('a replacement', () => {
   });
 });
 
-describe('the credential of a replacement', () => {
-  const old = { credentialtype: 'PLAIN' as const, setat: past.toISOString(), fingerprint: 'old' };
+// Both secrets of a subscription follow the same rules.
+describe.each([
+  {
+    name: 'sinkcredential' as const,
+    info: { credentialtype: 'PLAIN' as const },
+    value: { credentialtype: 'PLAIN' as const, identifier: 'i', secret: 's' },
+    columns: ['sinkcredential', 'credentialinfo', 'previouscredential', 'previousinfo', 'previousuntil'] as const,
+  },
+  {
+    name: 'signingsecret' as const,
+    info: {},
+    value: { secret: 's' },
+    columns: [
+      'signingsecret',
+      'signingsecretinfo',
+      'previoussigningsecret',
+      'previoussigninginfo',
+      'previoussigninguntil',
+    ] as const,
+  },
+])('the $name of a replacement', ({ name, info, value, columns }) => {
+  const [stored, itsInfo, previously, previousInfo, end] = columns;
+  const old = { ...info, setat: past.toISOString(), fingerprint: 'old' };
   const older = { ...old, fingerprint: 'older', until: inSeconds(30).toISOString() };
-  const sealed = (fingerprint: string) => ({ text: 'sealed', info: { credentialtype: 'PLAIN' as const, fingerprint } });
-  const given = (overlapSeconds?: number): RequestedCredential => {
-    return { kind: 'given', value: { credentialtype: 'PLAIN', identifier: 'i', secret: 's' }, overlapSeconds };
-  };
-  const kept = (overlapSeconds?: number): RequestedCredential => ({ kind: 'kept', type: 'PLAIN', overlapSeconds });
-  const absent: RequestedCredential = { kind: 'absent' };
+  const sealed = (fingerprint: string) => ({ text: 'sealed', info: { ...info, fingerprint } });
+  const given = (overlapSeconds?: number): RequestedSecret => ({ kind: 'given', value, overlapSeconds });
+  const kept = (overlapSeconds?: number): RequestedSecret => ({ kind: 'kept', overlapSeconds });
+  const absent: RequestedSecret = { kind: 'absent' };
   const rotated = { ...old, previous: older };
   const [atOtherHost, after60] = [{ sink: 'https://two.example.com/hook' }, inSeconds(60).toISOString()];
 
-  /** `writes`: the columns of a credential, present or previous; `previous`: whose it is afterwards, and until when. */
+  /** `writes`: the columns of a secret, present or previous; `previous`: whose it is afterwards, and until when. */
   test.each<{
     title: string;
-    stored?: PresentCredential;
-    asked: RequestedCredential;
+    before?: object;
+    asked: RequestedSecret;
     seals?: string;
     at?: Partial<Definition>;
     writes: string[];
@@ -128,7 +155,7 @@ describe('the credential of a replacement', () => {
     { title: 'is set', asked: given(), seals: 'new', writes: ['present', 'previous'], is: 'new' },
     {
       title: 'is replaced at once',
-      stored: rotated,
+      before: rotated,
       asked: given(),
       seals: 'new',
       writes: ['present', 'previous'],
@@ -136,7 +163,7 @@ describe('the credential of a replacement', () => {
     },
     {
       title: 'is replaced with an overlap',
-      stored: rotated,
+      before: rotated,
       asked: given(60),
       seals: 'new',
       writes: ['present'],
@@ -147,7 +174,7 @@ describe('the credential of a replacement', () => {
     { title: 'has nothing to overlap', asked: given(60), seals: 'new', writes: ['present', 'previous'], is: 'new' },
     {
       title: 'stays',
-      stored: rotated,
+      before: rotated,
       asked: kept(),
       writes: [],
       is: 'old',
@@ -155,27 +182,27 @@ describe('the credential of a replacement', () => {
     },
     {
       title: 'stays, with another overlap',
-      stored: rotated,
+      before: rotated,
       asked: kept(60),
       writes: [],
       is: 'old',
       previous: { fingerprint: 'older', until: after60 },
     },
-    { title: 'stays, and the overlap ends', stored: rotated, asked: kept(0), writes: ['previous'], is: 'old' },
-    { title: 'stays, without a previous one', stored: old, asked: kept(60), writes: ['previous'], is: 'old' },
+    { title: 'stays, and the overlap ends', before: rotated, asked: kept(0), writes: ['previous'], is: 'old' },
+    { title: 'stays, without a previous one', before: old, asked: kept(60), writes: ['previous'], is: 'old' },
     {
       title: 'keeps its overlap if the rotation is repeated',
-      stored: rotated,
+      before: rotated,
       asked: given(60),
       seals: 'old',
       writes: [],
       is: 'old',
       previous: { fingerprint: 'older', until: after60 },
     },
-    { title: 'is removed', stored: rotated, asked: absent, writes: ['present', 'previous'], is: undefined },
+    { title: 'is removed', before: rotated, asked: absent, writes: ['present', 'previous'], is: undefined },
     {
       title: 'is repeated for another host',
-      stored: rotated,
+      before: rotated,
       asked: given(),
       seals: 'old',
       at: atOtherHost,
@@ -184,27 +211,33 @@ describe('the credential of a replacement', () => {
     },
     {
       title: 'never overlaps at another host',
-      stored: old,
+      before: old,
       asked: given(60),
       seals: 'new',
       at: atOtherHost,
       writes: ['present', 'previous'],
       is: 'new',
     },
-  ])('$title', ({ stored, asked, seals, at = {}, writes, is, previous, overlaps = false }) => {
-    const found = plan({ credential: stored }, at, {
-      credential: asked,
-      sealed: seals === undefined ? undefined : sealed(seals),
+  ])('$title', ({ before, asked, seals, at = {}, writes, is, previous, overlaps = false }) => {
+    const found = plan({ secrets: before === undefined ? {} : { [name]: before } }, at, {
+      secrets: { ...noSecrets, [name]: asked },
+      sealed: seals === undefined ? {} : { [name]: sealed(seals) },
     });
-    const { row } = found;
+    const { row, secrets } = found;
     expect({
-      writes: [...('sinkcredential' in row ? ['present'] : []), ...('previouscredential' in row ? ['previous'] : [])],
-      is: found.credential?.fingerprint,
-      previous: found.credential?.previous,
-      until: row.previousuntil,
-      overlaps: found.overlaps,
-    }).toEqual({ writes, is, previous, until: previous === undefined ? null : new Date(previous.until), overlaps });
-    expect('credentialinfo' in row).toBe('sinkcredential' in row);
-    expect('previousinfo' in row).toBe('previouscredential' in row);
+      writes: [...(stored in row ? ['present'] : []), ...(previously in row ? ['previous'] : [])],
+      is: secrets[name]?.fingerprint,
+      previous: secrets[name]?.previous,
+      until: row[end],
+      overlapping: found.overlapping,
+    }).toEqual({
+      writes,
+      is,
+      previous,
+      until: previous === undefined ? null : new Date(previous.until),
+      overlapping: overlaps ? [name] : [],
+    });
+    expect(itsInfo in row).toBe(stored in row);
+    expect(previousInfo in row).toBe(previously in row);
   });
 });

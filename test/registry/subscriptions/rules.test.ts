@@ -8,7 +8,7 @@ import {
   checkSubject,
   checkTypes,
 } from '../../../src/registry/subscriptions/rules.js';
-import { readSinkCredential } from '../../../src/registry/subscriptions/credential.js';
+import { readSigningSecret, readSinkCredential } from '../../../src/registry/subscriptions/credential.js';
 import type { SinkCredential } from '../../../src/registry/subscriptions/read-secrets.js';
 import { subscriptionTexts } from '../../../src/base/texts/subscriptions.js';
 import { textIn } from '../../../src/base/texts/text.js';
@@ -274,14 +274,14 @@ describe('sinkcredential', () => {
   const rules = (value: object) => seen(read(value).faults);
 
   test('may be absent, one of the three types, or only a type, which keeps the stored credential', () => {
-    expect(read(undefined)).toEqual({ faults: [], credential: { kind: 'absent' } });
+    expect(read(undefined)).toEqual({ faults: [], requested: { kind: 'absent' } });
     const { accesstokentype: _, ...bearer } = access;
     const told = { setat: 1, expiresat: null, fingerprint: 'a', previous: {} };
     for (const value of [plain, access, bearer, refresh]) {
-      const credential = { kind: 'given', value, overlapSeconds: 60 };
-      expect(read({ ...value, ...told, overlapseconds: 60 })).toEqual({ faults: [], credential });
+      const requested = { kind: 'given', value, overlapSeconds: 60 };
+      expect(read({ ...value, ...told, overlapseconds: 60 })).toEqual({ faults: [], requested });
       const { credentialtype } = value;
-      expect(read({ credentialtype, ...told }).credential).toMatchObject({ kind: 'kept', type: credentialtype });
+      expect(read({ credentialtype, ...told }).requested).toMatchObject({ kind: 'kept', type: credentialtype });
     }
   });
 
@@ -375,5 +375,50 @@ describe('config', () => {
       '/config/__proto__/constructor name_forbidden',
       '/config/a~0~1b/0/prototype name_forbidden',
     ]);
+  });
+});
+
+describe('signingsecret', () => {
+  const at = '/signingsecret';
+  const base64Of = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
+  const read = (value: Parameters<typeof readSigningSecret>[0]) => readSigningSecret(value, at);
+
+  test('may be absent, given, made, or neither, which keeps the stored one', () => {
+    expect(read(undefined)).toEqual({ faults: [], requested: { kind: 'absent' } });
+    for (const bytes of [24, 32, 64]) {
+      const secret = `whsec_${base64Of(bytes)}`;
+      expect(read({ secret, setat: 1, overlapseconds: 60 })).toEqual({
+        faults: [],
+        requested: { kind: 'given', value: { secret }, overlapSeconds: 60, isMade: false },
+      });
+    }
+    for (const told of [{}, { make: false }, { setat: 1, fingerprint: 'a', previous: {} }]) {
+      expect(read(told)).toEqual({ faults: [], requested: { kind: 'kept', overlapSeconds: undefined } });
+    }
+    const [one, other] = [read({ make: true }), read({ make: true })].map(({ requested }) => requested);
+    expect(one).toMatchObject({
+      kind: 'given',
+      value: { secret: expect.stringMatching(/^whsec_.{44}$/) },
+      isMade: true,
+    });
+    expect(one).not.toEqual(other);
+  });
+
+  test.each([
+    ['another prefix', `whsek_${base64Of(32)}`],
+    ['no prefix', base64Of(32)],
+    ['23 bytes', `whsec_${base64Of(23)}`],
+    ['65 bytes', `whsec_${base64Of(65)}`],
+    ['characters that are not of Base64', `whsec_${base64Of(32).slice(1)}!`],
+    ['nothing', ''],
+  ])('may not be or have %s, and no detail repeats it', (_what, secret) => {
+    const { faults } = read({ secret });
+    expect(seen(faults)).toEqual([`${at}/secret signing_secret_malformed`]);
+    if (secret !== '') expect(JSON.stringify(faults)).not.toContain(secret);
+  });
+
+  test('is either given or made', () => {
+    const faults = read({ secret: `whsec_${base64Of(24)}`, make: true }).faults;
+    expect(seen(faults)).toEqual([`${at}/make value_not_allowed`]);
   });
 });

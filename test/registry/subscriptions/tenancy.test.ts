@@ -245,10 +245,10 @@ describe('a credential', () => {
     const sink = registry.receiver.sink('/t1', 'elsewhere.hooks.test');
     for (const other of [sink, 'https://localhost/t1']) {
       const kept = await admin.put(path).send(request(other, { sinkcredential: { credentialtype: 'PLAIN' } }));
-      expect([kept.status, kept.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
+      expect([kept.status, kept.body.faults]).toMatchObject([400, [{ rule: 'secret_for_other_host' }]]);
       const merge = JSON.stringify({ sink: other });
       const patched = await admin.patch(path).type('application/merge-patch+json').send(merge);
-      expect([patched.status, patched.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
+      expect([patched.status, patched.body.faults]).toMatchObject([400, [{ rule: 'secret_for_other_host' }]]);
     }
     expect(await stored(id)).toBe(first);
     await subscriber.put(path).send(request(sink, { sinkcredential })).expect(200);
@@ -298,7 +298,7 @@ describe('a credential', () => {
     const elsewhere = registry.receiver.sink('/rotated', 'elsewhere.hooks.test');
     const moved = request(elsewhere, { sinkcredential: { ...sinkcredential, secret: 'third', overlapseconds: 60 } });
     expect((await subscriber.put(path).send(moved).expect(400)).body.faults).toMatchObject([
-      { pointer: '/sinkcredential/overlapseconds', rule: 'credential_for_other_host' },
+      { pointer: '/sinkcredential/overlapseconds', rule: 'secret_for_other_host' },
     ]);
 
     await registry.sql(
@@ -353,5 +353,150 @@ describe('a credential', () => {
       keys: Array<{ key: string }>;
     };
     expect(registry.logs.join()).not.toContain(keys[0]?.key);
+  });
+});
+
+describe('a signing secret', () => {
+  const own = (letter: string) => `whsec_${Buffer.alloc(24, letter).toString('base64')}`;
+  const request = (sink: string, more: object = {}) => ({ sink, protocol: 'HTTP', ...more });
+  let trusted: Client;
+  beforeAll(async () => {
+    trusted = await registry.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
+  });
+
+  /** Other subscriptions match the event, too. */
+  const matchAs = async (client: Client, type: string, to: string) => {
+    const event = { specversion: '1.0', id: '1', source: 'urn:a', type };
+    await registry.service.follow();
+    const sent = client.post('/v1/match').type('application/cloudevents+json').send(JSON.stringify(event));
+    const { sinks, withheld = [] } = (await sent.expect(200)).body;
+    const ofSink = (list: Array<{ sink: string }>) => list.find(({ sink }) => sink === to);
+    return { found: ofSink(sinks), withheld: ofSink(withheld) };
+  };
+  const patch = async (path: string, signingsecret: unknown, status = 200) => {
+    const merge = JSON.stringify({ signingsecret });
+    return (await subscriber.patch(path).type('application/merge-patch+json').send(merge).expect(status)).body;
+  };
+
+  test('that Assent makes is shown by the response of that request alone, and reaches senders with the scope', async () => {
+    const type = 'com.example.signed';
+    const asked = request(newSink(), { types: [type], signingsecret: { make: true } });
+    const create = () => subscriber.post('/v1/subscriptions').set('Idempotency-Key', 'made').send(asked).expect(201);
+    const { body } = await create();
+    const { secret, ...kept } = body.signingsecret;
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(kept).toEqual({
+      setat: expect.stringMatching(/^\d{4}-.*Z$/),
+      fingerprint: expect.stringMatching(/^[\w-]{16}$/),
+    });
+    const path = `/v1/subscriptions/${body.id}`;
+    const repeated = await create();
+    expect(repeated.headers['idempotency-replayed']).toBe('true');
+    const rehearsed = await subscriber.post('/v1/subscriptions?dryrun=true').send(asked).expect(200);
+    expect(Object.keys(rehearsed.body.signingsecret)).toEqual(['setat', 'fingerprint']);
+    for (const answer of [repeated, await subscriber.get(path), await admin.get(path)])
+      expect(answer.body.signingsecret).toEqual(kept);
+    // What a client read and sends back keeps it, even the response that shows it.
+    for (const sent of [body, repeated.body])
+      expect((await subscriber.put(path).send(sent).expect(200)).body.signingsecret).toEqual(kept);
+
+    const matched = await matchAs(trusted, type, asked.sink);
+    expect(matched.found).toMatchObject({ hassigningsecret: true, signingsecrets: [secret] });
+    const { found: flagged } = await matchAs(sender, type, asked.sink);
+    expect(flagged).toMatchObject({ hassigningsecret: true });
+    expect(flagged).not.toHaveProperty('signingsecrets');
+    const snapshot = await sender.get('/v1/snapshot').expect(200);
+    expect(snapshot.text).toContain('"hassigningsecret":true');
+    expect(snapshot.text).not.toContain('"hassigningsecret":false');
+
+    await registry.sql(`update subscription set signingsecret = 'damaged' where id = $1::uuid`, body.id);
+    expect(await matchAs(trusted, type, asked.sink)).toEqual({
+      found: undefined,
+      withheld: expect.objectContaining({ hassigningsecret: true }),
+    });
+  });
+
+  test('that is replaced stays with senders for as long as was asked, and no longer', async () => {
+    const type = 'com.example.signed.rotated';
+    const { id, path, sink, ...first } = await register(subscriber, {
+      types: [type],
+      signingsecret: { secret: own('a') },
+    });
+    const matched = async () => (await matchAs(trusted, type, sink)).found;
+    expect(first.signingsecret).not.toHaveProperty('secret');
+
+    const rotated = await patch(path, { make: true, overlapseconds: 3_600 });
+    const { secret, setat, previous } = rotated.signingsecret;
+    expect(previous.fingerprint).toBe(first.signingsecret.fingerprint);
+    expect(Date.parse(previous.until) - Date.parse(setat)).toBe(3_600_000);
+    const both = { signingsecrets: [secret, own('a')], signingoverlapuntil: previous.until };
+    expect(await matched()).toMatchObject(both);
+    await patch(path, {});
+    expect(await matched()).toMatchObject(both);
+    const ended = await patch(path, { overlapseconds: 0 });
+    expect(ended.signingsecret).toEqual({ setat, fingerprint: rotated.signingsecret.fingerprint });
+    expect(await matched()).toMatchObject({ signingsecrets: [secret] });
+    expect(await matched()).not.toHaveProperty('signingoverlapuntil');
+
+    // The overlap ends by itself, and the secret is deleted.
+    await patch(path, { secret: own('b'), overlapseconds: 60 });
+    expect(await matched()).toHaveProperty('signingsecrets', [own('b'), secret]);
+    await registry.sql(
+      `update subscription set previoussigninguntil = now() - interval '1 millisecond' where id = $1::uuid`,
+      id,
+    );
+    expect(await matched()).toHaveProperty('signingsecrets', [own('b')]);
+    expect((await subscriber.get(path)).body.signingsecret).not.toHaveProperty('previous');
+    await registry.service.forget();
+    const columns = 'previoussigningsecret as secret, previoussigninginfo as info, previoussigninguntil as until';
+    expect(await registry.sql(`select ${columns} from subscription where id = $1::uuid`, id)).toEqual([
+      { secret: null, info: null, until: null },
+    ]);
+
+    // It does not move to another host unless it is given again, and the previous one never does.
+    const elsewhere = registry.receiver.sink('/signed', 'elsewhere.hooks.test');
+    for (const [signingsecret, pointer] of [
+      [{}, '/signingsecret'],
+      [{ make: true, overlapseconds: 60 }, '/signingsecret/overlapseconds'],
+    ] as const) {
+      const moved = await subscriber.put(path).send(request(elsewhere, { signingsecret })).expect(400);
+      expect(moved.body.faults).toMatchObject([{ pointer, rule: 'secret_for_other_host' }]);
+    }
+
+    expect(await patch(path, null)).not.toHaveProperty('signingsecret');
+    expect(await matched()).not.toHaveProperty('hassigningsecret');
+    expect((await patch(path, {}, 400)).faults).toMatchObject([{ pointer: '/signingsecret', rule: 'nothing_to_keep' }]);
+    await patch(path, { secret: own('c') });
+    const removed = await subscriber
+      .put(path)
+      .send(request(sink, { types: [type] }))
+      .expect(200);
+    expect(removed.body).not.toHaveProperty('signingsecret');
+
+    // Audit records tell them apart, and have nothing else of them.
+    const { body: audit } = await admin
+      .get('/v1/audit')
+      .query({ target: `subscription:${id}`, limit: 200 })
+      .expect(200);
+    const changes = audit.flatMap(({ changed }: { changed?: object }) =>
+      changed && 'signingsecret' in changed ? [changed.signingsecret] : [],
+    );
+    expect(changes).toHaveLength(7);
+    const { fingerprint } = first.signingsecret;
+    expect(changes.at(-1)).toEqual({ before: null, after: { fingerprint } });
+    expect(changes.at(-2)).toEqual({
+      before: { fingerprint },
+      after: { fingerprint: rotated.signingsecret.fingerprint, previous: { fingerprint, until: previous.until } },
+    });
+  });
+
+  test('is of the oldest subscription of the webhook that has one', async () => {
+    const type = 'com.example.signed.shared';
+    const { sink } = await register(subscriber, { types: [type], sinkcredential });
+    for (const letter of ['d', 'e']) {
+      await register(subscriber, { sink, types: [type], signingsecret: { secret: own(letter) } });
+    }
+    const { found } = await matchAs(trusted, type, sink);
+    expect(found).toMatchObject({ sinkcredential, signingsecrets: [own('d')] });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { credentialTexts } from '../../../src/base/texts/credentials.js';
+import { credentialTexts, secretTexts, signingSecretTexts } from '../../../src/base/texts/credentials.js';
 import {
   cesqlErrorTexts,
   cesqlTexts,
@@ -36,7 +36,10 @@ function namesIn(text: string): string[] {
 }
 
 const all: Record<string, Array<[string, Text]>> = {
-  credentials: [...plainTexts(credentialTexts), ['endpoint', credentialTexts.endpoint(sample)]],
+  credentials: [
+    ...plainTexts({ credentialTexts, signingSecretTexts, ...secretTexts }),
+    ['endpoint', credentialTexts.endpoint(sample)],
+  ],
   filters: [
     ...plainTexts({ filterTexts, cesqlTexts, cesqlErrorTexts, filterCheckTexts, priceTexts }),
     ['tooMany', filterTexts.tooMany(100)],

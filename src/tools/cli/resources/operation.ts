@@ -119,8 +119,17 @@ export const columnOf = (path: string): Column => {
   };
 };
 
-/** What the program sets itself, and what no command shows. Nor are credentials options: others can read those. */
-const unlisted = new Set(['id', 'protocol', 'sinkcredential', 'limit', 'cursor', 'count', 'minRevision']);
+/** What the program sets itself, and what no command shows. Nor are secrets options: others can read those. */
+const unlisted = new Set([
+  'id',
+  'protocol',
+  'sinkcredential',
+  'signingsecret',
+  'limit',
+  'cursor',
+  'count',
+  'minRevision',
+]);
 
 export function operationOf(document: OpenApiDocument, subcommand: Subcommand): CliOperation {
   const { operation: id, operands = [], run } = subcommand;
