@@ -108,6 +108,13 @@ export const grantsTexts = {
     nl: 'Verzenders mogen deze webhook direct weer gebeurtenissen sturen, eerder dan hij vroeg.',
   },
   released: { en: 'The hold has ended.', nl: 'De pauze is beëindigd.' },
+  token: { en: 'Copy as signed token (JWT)', nl: 'Als ondertekend token kopiëren (JWT)' },
+  tokenTitle: { en: 'Signed token', nl: 'Ondertekend token' },
+  tokenLead: {
+    en: 'It proves this grant to those who cannot ask the registry. The keys are in /.well-known/jwks.json. It is valid until the grant expires, even if you revoke the grant.',
+    nl: 'Het bewijst deze grant aan wie het register niet kan vragen. De sleutels staan in /.well-known/jwks.json. Het is geldig tot de grant verloopt, ook als u de grant intrekt.',
+  },
+  close: { en: 'Close', nl: 'Sluiten' },
   revoke: { en: 'Revoke', nl: 'Intrekken' },
   revokeTitle: { en: 'Revoke this grant?', nl: 'Deze grant intrekken?' },
   revokeLead: {

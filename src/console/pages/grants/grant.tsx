@@ -1,4 +1,4 @@
-import { ChevronRight, CircleCheck, CircleX, Ellipsis, FileSignature, Pause, Play, Trash2 } from 'lucide';
+import { ChevronRight, CircleCheck, CircleX, Ellipsis, FileSignature, KeyRound, Pause, Play, Trash2 } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, type Schemas } from '../../app/api.js';
@@ -10,13 +10,13 @@ import { announce, capital, formatNumber, t } from '../../app/text.js';
 import type { Version } from '../../app/version.js';
 import { commonTexts } from '../../texts/common.js';
 import { grantsTexts as texts } from '../../texts/grants.js';
-import { ConfirmChange } from '../../ui/dialog.js';
+import { ConfirmChange, Dialog } from '../../ui/dialog.js';
 import { Loaded, missing, ReasonField, ReferenceField, referenceHeader } from '../../ui/form.js';
 import { Icon } from '../../ui/icon.js';
 import { Menu, MenuButton } from '../../ui/menu.js';
 import { Table } from '../../ui/table.js';
 import { Tabs } from '../../ui/tabs.js';
-import { FactsCard, type Look, lookOf, rateText, Sink, StatusBadge, Time, Who } from '../../ui/value.js';
+import { Copyable, FactsCard, type Look, lookOf, rateText, Sink, StatusBadge, Time, Who } from '../../ui/value.js';
 import { isHeld, readGrant } from './read-grant.js';
 import { ChangesOf } from '../subscriptions/subscription-changes.js';
 import { Attempts, Deliveries } from '../subscriptions/subscription-timeline.js';
@@ -82,7 +82,7 @@ export function OneGrant({ id }: { id: string }) {
           </h1>
           <StatusBadge status={present.state} />
           <span class="grow" />
-          {isAdmin.value && <Actions grant={data.grant} onChanged={(grant) => resource.put({ ...data, grant })} />}
+          <Actions grant={data.grant} onChanged={(grant) => resource.put({ ...data, grant })} />
         </div>
       )}
       <Loaded of={resource}>
@@ -304,7 +304,7 @@ interface ChangeProps {
 
 /** One action that comes next, and what ends the grant in a menu. */
 function Actions({ grant, onChanged }: Omit<ChangeProps, 'onClose'>) {
-  const [open, setOpen] = useState<'revoke' | 'release' | undefined>();
+  const [open, setOpen] = useState<'revoke' | 'release' | 'token' | undefined>();
   const { origin, sink, state, helduntil, allowedrate } = grant.value;
   const held = isHeld(helduntil);
   const props = { grant, onChanged, onClose: () => setOpen(undefined) };
@@ -312,19 +312,26 @@ function Actions({ grant, onChanged }: Omit<ChangeProps, 'onClose'>) {
     <>
       {(state === 'live' || state === 'blocked') && (
         <Menu look="quiet" label={t(texts.actions)} button={<Icon of={Ellipsis} size={18} />}>
-          <MenuButton icon={Trash2} look="danger" onClick={() => setOpen('revoke')}>
-            {t(texts.revoke)}
+          <MenuButton icon={KeyRound} onClick={() => setOpen('token')}>
+            {t(texts.token)}
           </MenuButton>
+          {isAdmin.value && (
+            <MenuButton icon={Trash2} look="danger" onClick={() => setOpen('revoke')}>
+              {t(texts.revoke)}
+            </MenuButton>
+          )}
         </Menu>
       )}
-      <a
-        class={state === 'live' ? 'button' : 'button first'}
-        href={href('new-grant', undefined, { origin, sink, rate: String(allowedrate), grant: grant.value.id })}
-      >
-        <Icon of={FileSignature} />
-        {t(texts.agree)}
-      </a>
-      {held && (
+      {isAdmin.value && (
+        <a
+          class={state === 'live' ? 'button' : 'button first'}
+          href={href('new-grant', undefined, { origin, sink, rate: String(allowedrate), grant: grant.value.id })}
+        >
+          <Icon of={FileSignature} />
+          {t(texts.agree)}
+        </a>
+      )}
+      {isAdmin.value && held && (
         <button type="button" class="first" onClick={() => setOpen('release')}>
           <Icon of={Play} />
           {t(texts.release)}
@@ -332,6 +339,7 @@ function Actions({ grant, onChanged }: Omit<ChangeProps, 'onClose'>) {
       )}
       {open === 'revoke' && <RevokeGrant {...props} />}
       {open === 'release' && <ReleaseGrant {...props} />}
+      {open === 'token' && <GrantToken id={grant.value.id} onClose={props.onClose} />}
     </>
   );
 }
@@ -371,6 +379,26 @@ function RevokeGrant({ grant, onClose, onChanged }: ChangeProps) {
       <ReasonField problem={action.problem} value={reason} onInput={setReason} />
       <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
     </ConfirmChange>
+  );
+}
+
+/** The grant as a token that others can check without the registry. */
+function GrantToken({ id, onClose }: { id: string; onClose: () => void }) {
+  const token = useResource(`token ${id}`, async (signal) => {
+    const accept = { headers: { Accept: 'application/jwt' }, parseAs: 'text' } as const;
+    const { data } = await api.GET('/grants/{id}', { params: { path: { id } }, ...accept, signal });
+    return data as unknown as string;
+  });
+  return (
+    <Dialog title={t(texts.tokenTitle)} onClose={onClose}>
+      <p class="soft">{t(texts.tokenLead)}</p>
+      <Loaded of={token}>{(text) => <Copyable text={text} label={t(texts.tokenTitle)} />}</Loaded>
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          {t(texts.close)}
+        </button>
+      </div>
+    </Dialog>
   );
 }
 
