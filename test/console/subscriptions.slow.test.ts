@@ -345,6 +345,55 @@ inBrowser('subscriptions in the console', () => {
     expect(body).toHaveLength(1);
   });
 
+  test('a signing secret is made at registration and shown once, then replaced with an overlap that ends when the owner says so', async () => {
+    const { registry, tenant } = stage;
+    registry.receiver.consent('/signed');
+    const { page } = consumer;
+    const made = page.getByRole('region', { name: 'Signing secret' }).locator('pre');
+    await startRegistering(page);
+    await field(page, 'Sink').fill(sinkOf('/signed'));
+    await page.getByLabel('Sign deliveries with a secret').check();
+    await button(page, 'Register').click();
+    await status(page, 'active');
+    const first = await made.innerText();
+    expect(first).toMatch(/^whsec_[\w+/]{43}=$/);
+    await accessible(page);
+    await page.getByRole('link', { name: 'Open the subscription' }).click();
+    await page.locator('.facts', { hasText: 'Signing secret' }).waitFor();
+    expect(await page.content()).not.toContain(first);
+
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await button(page, 'Change the signing secret').click();
+    await field(page, 'The present one stays valid for').selectOption('1 day');
+    await accessible(page);
+    await dialogButton(page, 'Change the signing secret').click();
+    expect(await made.innerText()).toMatch(/^whsec_/);
+    expect(await made.innerText()).not.toBe(first);
+    await button(page, 'I have copied it').click();
+    await page.getByText('the previous one works until').waitFor();
+    const [{ id }] = (await tenant.subscriber.get('/v1/subscriptions').query({ sink: sinkOf('/signed') })).body;
+    const { until: end } = (await tenant.read(id)).signingsecret.previous;
+    expect(Date.parse(end) - Date.now()).toBeGreaterThan(86_000_000);
+
+    await button(page, 'Change the signing secret').click();
+    await button(page, 'End the overlap now').click();
+    await page.getByText('The previous signing secret has ended.').waitFor();
+    expect((await tenant.read(id)).signingsecret.previous).toBeUndefined();
+
+    await button(page, 'Change the signing secret').click();
+    await page.getByText('Enter one').click();
+    await field(page, 'Secret').fill('whsec_short');
+    await dialogButton(page, 'Change the signing secret').click();
+    await page.locator('dialog input[aria-invalid]').waitFor();
+    await field(page, 'Secret').fill(`whsec_${Buffer.alloc(32, 7).toString('base64')}`);
+    await dialogButton(page, 'Change the signing secret').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await button(page, 'Change the signing secret').click();
+    await button(page, 'Remove the signing secret').click();
+    await page.getByText('The signing secret is removed.').waitFor();
+    expect((await tenant.read(id)).signingsecret).toBeUndefined();
+  });
+
   test('a draft is stored, and its webhook is not asked', async () => {
     const { page } = consumer;
     await startRegistering(page);
