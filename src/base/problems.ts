@@ -147,6 +147,11 @@ export const problems = {
     when: 'The tenant has no such grant.',
     title: { en: 'This grant does not exist.', nl: 'Deze grant bestaat niet.' },
   },
+  public_url_missing: {
+    status: 409,
+    when: 'A response would need the address of the registry, and its operator has not set one.',
+    title: { en: 'The registry has no public URL.', nl: 'Het register heeft geen openbare URL.' },
+  },
   block_not_found: {
     status: 404,
     when: 'There is no such block, or it was lifted.',
@@ -154,7 +159,7 @@ export const problems = {
   },
   not_permitted: {
     status: 403,
-    when: 'A sender or a gateway asks for a delivery that has no consent. `faults` says why.',
+    when: 'A sender or a gateway asks for a delivery that has no consent, or a client for the token of a grant that allows nothing now. `faults` says why.',
     title: {
       en: 'The origin has no permission to send to this sink.',
       nl: 'De herkomst mag niet naar deze sink sturen.',

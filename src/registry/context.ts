@@ -7,6 +7,7 @@ import type { Follower } from './changes/follower.js';
 import type { Readers } from './changes/readers.js';
 import type { Leases } from './deliveries/lease.js';
 import type { Shares } from './gateways/shares.js';
+import type { RegistryKeys } from './grants/registry-keys.js';
 import type { removeGrantsOf } from './grants/write.js';
 import type { closeHandshakesOfPair } from './handshake/close.js';
 import type { DryRun } from './handshake/dry-run.js';
@@ -50,6 +51,8 @@ export interface Context {
   vault: Vault;
   /** The keys of origins, opened. */
   signers: Signers;
+  /** What signs grants. */
+  registryKeys: RegistryKeys;
   cascades: Cascades;
   /** Checks every response against the contract; for tests. */
   checkAnswers: boolean;

@@ -119,11 +119,12 @@ create table client_certificate (
 create unique index client_certificate_origin_key on client_certificate (origin);
 create index client_certificate_endsat_idx on client_certificate (endsat);
 
--- What signs grants (src/registry/grants/grant-token.ts). The private part is sealed.
+-- What signs grants (src/registry/grants/registry-keys.ts). The private part is sealed, and deleted when the next key signs.
 create table registry_key (
   id uuid not null,
+  -- A JWK with its thumbprint as `kid`.
   publickey jsonb not null,
-  privatekey text not null,
+  privatekey text,
   createdat timestamptz(3) not null default current_timestamp,
   constraint registry_key_pkey primary key (id)
 );

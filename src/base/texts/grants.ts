@@ -6,6 +6,10 @@ export const grantTexts = {
     en: 'The tenant has no grant with this id.',
     nl: 'De organisatie heeft geen grant met dit id.',
   },
+  publicUrlMissing: {
+    en: 'A token names its issuer, and this registry has no address to name. Its operator must set ASSENT_PUBLIC_URL.',
+    nl: 'Een token noemt zijn uitgever, en dit register heeft geen adres om te noemen. De beheerder moet ASSENT_PUBLIC_URL instellen.',
+  },
   invalidAgreement: {
     en: 'The agreement breaks a rule.',
     nl: 'De overeenkomst voldoet niet aan een regel.',

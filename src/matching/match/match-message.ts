@@ -50,6 +50,12 @@ export type Secrets = HeldSecrets | 'unreadable';
 /** Each of the oldest subscription of the pair that has one. */
 export type SecretsOf = (pair: MatchedPair) => Secrets | undefined;
 
+/** The token of the grant, or why there is none. */
+export type GrantTokenOf = (pair: MatchedPair) => Pick<MatchedSink, 'granttoken' | 'granttokendenial'>;
+
+/** What a match says of a sink that is not in the memory of the index. */
+export type AdditionsOf = (pair: MatchedPair) => (HeldSecrets & ReturnType<GrantTokenOf>) | 'unreadable' | undefined;
+
 const tooLarge: ReadonlyMap<string, 'event_too_large' | 'body_too_large'> = new Map([
   ['intg-std-015.size', 'event_too_large'],
   ['intg-std-015.batch_size', 'body_too_large'],
@@ -133,14 +139,16 @@ export function textOfMatch(
   revision: string,
   origin: KnownOrigin,
   message: MatchedMessage,
-  secretsOf?: SecretsOf,
+  additionsOf?: AdditionsOf,
 ): string {
   const { isBatch, results } = message;
   // A DNS name needs no escapes.
   const head = `{"revision":"${message.revision ?? revision}","origin":"${origin.name}",`;
-  if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, secretsOf)}}`;
+  if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, additionsOf)}}`;
   const texts = results.map((result) =>
-    result.faults.length > 0 ? memberText('faults', result.faults.map(presentBreach)) : outcomeText(result, secretsOf),
+    result.faults.length > 0
+      ? memberText('faults', result.faults.map(presentBreach))
+      : outcomeText(result, additionsOf),
   );
   const entries = texts.map((text, place) => {
     const own = results[place]?.revision;
@@ -150,14 +158,14 @@ export function textOfMatch(
 }
 
 /** The members of the response for one event. */
-function outcomeText({ pairs, warnings, explanations }: EventResult, secretsOf: SecretsOf | undefined): string {
+function outcomeText({ pairs, warnings, explanations }: EventResult, additionsOf: AdditionsOf | undefined): string {
   let sinks = '';
   let withheld = '';
   for (let place = 0; place < pairs.length; place += 1) {
     const pair = pairs[place] as MatchedPair;
-    const secrets = secretsOf?.(pair);
-    if (secrets === 'unreadable') withheld += `,{${sinkText(pair)}}`;
-    else sinks += `,{${sinkText(pair, secrets)}}`;
+    const additions = additionsOf?.(pair);
+    if (additions === 'unreadable') withheld += `,{${sinkText(pair)}}`;
+    else sinks += `,{${sinkText(pair, additions)}}`;
   }
   let text = `"sinks":[${sinks.slice(1)}]`;
   // In `sinks`, a sender that ignores this case would deliver without them.
@@ -166,7 +174,7 @@ function outcomeText({ pairs, warnings, explanations }: EventResult, secretsOf: 
   return explanations === undefined ? text : `${text},${memberText('explanations', explanations)}`;
 }
 
-function sinkText(pair: MatchedPair, secrets?: HeldSecrets): string {
+function sinkText(pair: MatchedPair, additions?: object): string {
   const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
   const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
   // UUIDs need no escapes.
@@ -176,7 +184,7 @@ function sinkText(pair: MatchedPair, secrets?: HeldSecrets): string {
   if (pair.hasCredential) text += ',"hascredential":true';
   if (pair.hasSigningSecret) text += ',"hassigningsecret":true';
   // The members of an object that is never empty.
-  return secrets === undefined ? text : `${text},${JSON.stringify(secrets).slice(1, -1)}`;
+  return additions === undefined ? text : `${text},${JSON.stringify(additions).slice(1, -1)}`;
 }
 
 function memberText(name: Member, value: unknown): string {

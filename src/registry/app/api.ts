@@ -27,7 +27,7 @@ export function createApi(
   { tokens, developmentKeys }: Issuers,
   onWritten: () => Promise<void>,
 ): RequestListener {
-  const { contract, config, log, metrics, checkAnswers, stopping } = context;
+  const { contract, config, log, metrics, registryKeys, checkAnswers, stopping } = context;
   const pipeline = new Pipeline({
     log,
     publicUrl: config.publicUrl ?? '',
@@ -60,7 +60,9 @@ export function createApi(
     pipeline,
     stopping,
     serveDocuments(express, setHeaders) {
-      serveDocuments(express, setHeaders, context, { jwks: developmentKeys, authzen: authzenMetadata(context) });
+      // The development issuer reads its own keys from its file: no token for the API is accepted because it is in this set.
+      const jwks = async () => ({ keys: [...(developmentKeys?.keys ?? []), ...(await registryKeys.publicKeys())] });
+      serveDocuments(express, setHeaders, context, { jwks, authzen: authzenMetadata(context) });
       servePages(express, setHeaders, context);
     },
   });

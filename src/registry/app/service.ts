@@ -9,6 +9,7 @@ import { countLease } from '../deliveries/routes.js';
 import { Leases } from '../deliveries/lease.js';
 import { SetupError } from '../../base/errors.js';
 import { Shares } from '../gateways/shares.js';
+import { RegistryKeys } from '../grants/registry-keys.js';
 import { removeGrantsOf } from '../grants/write.js';
 import { closeHandshakesOfPair } from '../handshake/close.js';
 import type { Worker } from '../handshake/worker.js';
@@ -127,6 +128,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     onLease: (pair, answer) => countLease({ metrics, counter }, pair, answer),
     onFault: (error) => log.warn({ err: error }, 'an unused lease was not returned'),
   });
+  const readsOnly = config.database.replicaUrl !== undefined;
   const context: Context = {
     config,
     log,
@@ -139,10 +141,11 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     now: follower.now,
     ...asking,
     leases,
-    shares: config.database.replicaUrl === undefined ? shares : undefined,
+    shares: readsOnly ? undefined : shares,
     readers,
     vault,
     signers,
+    registryKeys: new RegistryKeys({ database, vault, readsOnly }),
     cascades: { closeHandshakes: closeHandshakesOfPair, removeGrants: removeGrantsOf },
     checkAnswers,
     stopping,
@@ -192,7 +195,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       );
       if (faults.length > 0) throw new SetupError(faults.join('\n'));
       loops.push(...following.run(stopping));
-      if (config.database.replicaUrl === undefined) loops.push(worker.run(stopping), ...upkeep.run(stopping));
+      if (!readsOnly) loops.push(worker.run(stopping), ...upkeep.run(stopping));
       const [api, watch] = servers as [Server, Server];
       const url = urlOf(api, config.api.host);
       if (config.tokens.developmentIssuer) withdrawAddress = await publishAddress(config.dataFolder, url);

@@ -47,7 +47,16 @@ const hourMs = 3_600_000;
 /** The interval of a server's checkpoints (checkpoint_timeout). */
 const tidyMs = 300_000;
 
-export function createUpkeep({ database, config, log, metrics, vault, counter, stopping }: Context): Upkeep {
+export function createUpkeep({
+  database,
+  config,
+  log,
+  metrics,
+  vault,
+  registryKeys,
+  counter,
+  stopping,
+}: Context): Upkeep {
   // There may be many statements, and a stop waits only for the one in progress.
   const query: Query = async (text, values) => {
     stopping.throwIfAborted();
@@ -117,6 +126,7 @@ export function createUpkeep({ database, config, log, metrics, vault, counter, s
     { name: 'delete leases', every: forgetting, run: () => forgetLeases(query) },
     { name: 'delete handshakes', every: reviewing, run: () => forgetHandshakes(query, days) },
     { name: 'delete grants', every: reviewing, run: () => forgetGrants({ ...database, query }, days) },
+    { name: 'renew keys of the registry', every: reviewing, run: () => registryKeys.renew() },
     { name: 'delete statistics', every: reviewing, run: () => forgetStatistics(query) },
     { name: 'write statistics', every: { ms: flushMs, firstMs: flushMs }, run: () => counter.flush() },
     { name: 'vacuum', every: { ms: tidyMs, firstMs: tidyMs }, run: database.tidy },

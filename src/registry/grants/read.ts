@@ -269,6 +269,19 @@ export async function findGrantOf(sql: Sql, { origin, sink }: Omit<Pair, 'tenant
   return (await sql.$queryRaw<GrantRow[]>`select * from "grant" where origin = ${origin} and sink = ${sink}`)[0];
 }
 
+/** The grants of an origin for these sinks, as they are now. */
+export async function findGrantsOf(
+  sql: Sql,
+  tenant: string,
+  origin: string,
+  sinks: readonly string[],
+): Promise<PresentGrant[]> {
+  const rows = await sql.$queryRaw<Row[]>`
+    select t.*, ${standing} as standing from "grant" t
+    where t.origin = ${origin} and t.sink = any (${sinks}::text[]) and t.tenant = ${tenant}`;
+  return rows.map(presentGrant);
+}
+
 /** The pairs among these, as `keyOfPair`, whose grant an admin revoked. */
 export async function revokedAmong(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenant'>>): Promise<Set<string>> {
   const each = (member: 'origin' | 'sink') => [...new Set(pairs.map((pair) => pair[member]))];

@@ -19,6 +19,7 @@ import { tokenTexts } from '../../base/texts/tokens.js';
 import { keyOfPair } from '../../consent/grant.js';
 import { presentMistakes } from '../../consent/verdicts.js';
 import { grantMembers } from './columns.js';
+import { createGrantTokens, grantTokenMediaType } from './grant-token.js';
 import { permissionRoutes } from './permission-routes.js';
 import { createGrantReader, findGrant, findGrantOf, lockGrant, type PresentGrant } from './read.js';
 import { putGrant, releaseGrant, revokeGrant } from './write.js';
@@ -31,6 +32,7 @@ const longestAgreementMs = 5 * 366 * 86_400_000;
 export function routes(context: Context): Handlers<GrantOperation> {
   const { database, cascades } = context;
   const grants = createGrantReader(database, context.now);
+  const grantTokens = createGrantTokens(context);
 
   return {
     ...permissionRoutes(context),
@@ -58,7 +60,16 @@ export function routes(context: Context): Handlers<GrantOperation> {
       };
     },
 
-    getGrant: async (call) => answer(await grants.read(call.principal.tenant, call.path.id), call),
+    getGrant: async (call) => {
+      const grant = await grants.read(call.principal.tenant, call.path.id);
+      const vary = { Vary: 'Accept' };
+      if (call.preferred('application/json', grantTokenMediaType) !== grantTokenMediaType) {
+        const { headers, ...read } = answer(grant, call);
+        return { ...read, headers: { ...headers, ...vary } };
+      }
+      const text = await grantTokens.tokenOf(grant);
+      return { status: 200, headers: vary, mediaType: grantTokenMediaType, text };
+    },
 
     createGrant: async (call) => {
       const { id, replayed } = await database.write((tx) => recordAgreement(tx, call, context));

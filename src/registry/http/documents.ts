@@ -5,7 +5,7 @@ import type { Context } from '../context.js';
 import { servedContract } from './served-contract.js';
 
 /**
- * What programs read: the contract, the keys of the development issuer, the addresses for AuthZEN and security.txt.
+ * What programs read: the contract, the public keys, the addresses for AuthZEN and security.txt.
  * Anybody may ask for them, and for many at once without reading any, so every response sends the same bytes.
  */
 export function serveDocuments(
@@ -15,7 +15,7 @@ export function serveDocuments(
   { jwks, authzen }: Documents = {},
 ): void {
   const serve = (path: string, answer: (response: Response) => unknown) => {
-    app.get(path, setHeaders, (_request, response) => void answer(response));
+    app.get(path, setHeaders, async (_request, response) => void (await answer(response)));
     answerMethods(app, path, setHeaders, ['GET']);
   };
   const { contacts, policy } = security;
@@ -29,7 +29,7 @@ export function serveDocuments(
     serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
   }
   if (authzen) serve('/.well-known/authzen-configuration', (response) => response.json(authzen));
-  if (jwks) serve('/.well-known/jwks.json', (response) => response.json(jwks));
+  if (jwks) serve('/.well-known/jwks.json', async (response) => response.json(await jwks()));
   if (contacts.length > 0) {
     const text = () => securityText({ contacts, policy, publicUrl });
     serve('/.well-known/security.txt', (response) => response.type('text/plain').send(text()));
@@ -42,8 +42,8 @@ interface DocumentContext {
 }
 
 interface Documents {
-  /** The public keys of the development issuer. */
-  jwks?: JSONWebKeySet | undefined;
+  /** The public keys that sign grants, and those of the development issuer. */
+  jwks?: (() => Promise<JSONWebKeySet>) | undefined;
   /** The addresses for AuthZEN clients. */
   authzen?: object | undefined;
 }

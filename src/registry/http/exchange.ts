@@ -46,6 +46,7 @@ export interface UntypedAnswer {
   html?: string;
   json?: string | Buffer;
   mediaType?: string;
+  text?: string;
   stream?: StreamedBody;
 }
 

@@ -72,6 +72,8 @@ type AnswerOf<Id extends OperationId> = {
     /** The body as JSON text, if its parts already are text. */
     | { json: string | Buffer }
     | { mediaType: string; stream: StreamedBody }
+    /** The body in another media type than JSON. */
+    | { mediaType: string; text: string }
   );
 }[keyof operations[Id]['responses'] & Success];
 

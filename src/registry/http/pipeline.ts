@@ -185,6 +185,7 @@ export class Pipeline {
 
   #write(exchange: HttpExchange, made: UntypedAnswer): Promise<void> | undefined {
     const { status, headers, body, html, stream } = made;
+    if (made.text !== undefined) return this.#writeText(exchange, made, made.text, made.mediaType);
     const text = made.json ?? (body === undefined ? undefined : JSON.stringify(body));
     const mediaType =
       made.mediaType ?? (html !== undefined ? 'text/html' : text === undefined ? undefined : 'application/json');
@@ -194,6 +195,12 @@ export class Pipeline {
     if (html !== undefined) this.#finish(exchange, headersWithPage, status, headers, html);
     else this.#finish(exchange, text === undefined ? headersWithoutBody : headersWithJson, status, headers, text);
     return undefined;
+  }
+
+  #writeText(exchange: HttpExchange, { status, headers }: UntypedAnswer, text: string, mediaType = ''): undefined {
+    if (this.#settings.checkAnswers) checkAnswer(exchange.operation, status, mediaType, undefined);
+    const others = { 'Content-Type': mediaType, ...headers };
+    this.#finish(exchange, exchange.route.headersWithoutBody, status, others, text);
   }
 
   async #writeOut(exchange: HttpExchange, made: UntypedAnswer, stream: StreamedBody, mediaType = ''): Promise<void> {

@@ -1,5 +1,6 @@
 import { RegistryError } from '../../base/errors.js';
 import type { MessageLimits } from '../../events/read-events.js';
+import type { GrantTokens } from '../grants/grant-token.js';
 import type { Follower } from '../changes/follower.js';
 import { ageHeader, type OperationResponse, type OperationRequest, type Handler } from '../http/handler.js';
 import type { ReadSecrets } from '../subscriptions/read-secrets.js';
@@ -11,6 +12,8 @@ import {
   textOfMatch,
   type MatchedMessage,
   type EventResult,
+  type AdditionsOf,
+  type GrantTokenOf,
   type SecretsOf,
 } from '../../matching/match/match-message.js';
 import { indexLoading, type KnownOrigin } from '../../matching/replica/replica.js';
@@ -24,6 +27,7 @@ interface MatchEventSettings {
   /** Seconds since the replica was last known to be current; undefined if it is current. */
   age: () => number | undefined;
   secrets: ReadSecrets;
+  grantTokens: Pick<GrantTokens, 'tokensOf'>;
   limits: MessageLimits;
   turns: Turns;
   /** Steps that the filters may take for one message. */
@@ -37,7 +41,7 @@ const longestWaitMs = 5_000;
 
 /**
  * `POST /v1/match`: which sinks get this event, each once, at what rate and until when. It responds from memory and
- * does not wait, unless the client asks for secrets, an explanation or a later revision. Only expensive matches
+ * does not wait, unless the client asks for secrets, tokens, an explanation or a later revision. Only expensive matches
  * wait for their turn (turns.ts).
  */
 export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEvent'> {
@@ -115,21 +119,41 @@ function complete(
   const { results } = matched;
   // Read before waiting, because the log continues meanwhile.
   const revision = String(settings.follower.position());
-  const write = (secretsOf?: SecretsOf): MatchEventResponse => ({
+  const write = (additionsOf?: AdditionsOf): MatchEventResponse => ({
     status: 200,
     headers: ageHeader(settings.age()),
-    json: textOfMatch(revision, origin, matched, secretsOf),
+    json: textOfMatch(revision, origin, matched, additionsOf),
   });
   const { scopes } = call.principal;
   // An admin does not deliver.
   const seesSecrets = scopes.has('assent:credentials') && scopes.has('assent:deliver');
   const wantsSecrets = seesSecrets && results.some(({ pairs }) => pairs.some(hasSecrets));
   const isExplained = call.query.explain === true;
-  if (!wantsSecrets && !isExplained) return write();
+  const wantsTokens = call.query.grantTokens === true;
+  if (!wantsSecrets && !wantsTokens && !isExplained) return write();
   return Promise.all([
     wantsSecrets ? secretsIn(settings, origin, results) : undefined,
+    wantsTokens ? grantTokensIn(settings, origin, results) : undefined,
     isExplained ? addExplanations(settings, call, origin, results) : undefined,
-  ]).then(([secretsOf]) => write(secretsOf));
+  ]).then(([secretsOf, grantTokenOf]) => write(grantTokenOf ? bothOf(secretsOf, grantTokenOf) : secretsOf));
+}
+
+const bothOf =
+  (secretsOf: SecretsOf | undefined, grantTokenOf: GrantTokenOf): AdditionsOf =>
+  (pair) => {
+    const secrets = secretsOf?.(pair);
+    return secrets === 'unreadable' ? secrets : { ...secrets, ...grantTokenOf(pair) };
+  };
+
+async function grantTokensIn(
+  { grantTokens }: MatchEventSettings,
+  { tenant, name }: KnownOrigin,
+  results: readonly EventResult[],
+): Promise<GrantTokenOf> {
+  const sinks = new Set(results.flatMap(({ pairs }) => pairs.map(({ sink }) => sink)));
+  const tokens = await grantTokens.tokensOf(tenant, name, [...sinks]);
+  // The grant may have been deleted since the match.
+  return ({ sink }) => tokens.get(sink) ?? { granttokendenial: 'no_grant' };
 }
 
 const hasSecrets = ({ hasCredential, hasSigningSecret }: MatchedPair) => hasCredential || hasSigningSecret;

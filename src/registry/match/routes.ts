@@ -8,6 +8,7 @@ import { faultsIn } from '../http/problem.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../../base/formats/json.js';
 import { filterCheckTexts } from '../../base/texts/filters.js';
+import { createGrantTokens } from '../grants/grant-token.js';
 import { createSecretReader } from '../subscriptions/read-secrets.js';
 import { createSubscriptionReader } from '../subscriptions/read.js';
 import { compileParts, createExplain, presentFailure } from './explain.js';
@@ -31,6 +32,7 @@ export function routes(context: Context): Handlers<'matchEvent' | 'checkFilter' 
       age: context.freshness.age,
       explain: createExplain({ database, turns, budget }),
       secrets: createSecretReader({ database, vault, log }),
+      grantTokens: createGrantTokens(context),
       limits: config.message,
       turns,
       budget,

@@ -1,15 +1,17 @@
 import { beforeAllIds } from '../../base/files/ids.js';
 import type { Database } from './database.js';
-import type { Vault } from './vault.js';
+import { registryTenant, type Vault } from './vault.js';
 
-/** Where secrets are. The owner of a secret is its table and the id of its row. */
+/** Where secrets are. The owner of a secret is its table and the id of its row; `tenant` is SQL. */
 const sealed = [
   {
     table: 'subscription',
+    tenant: 'tenant',
     columns: ['sinkcredential', 'previouscredential', 'signingsecret', 'previoussigningsecret'],
   },
-  { table: 'origin_key', columns: ['privatekey'] },
-  { table: 'client_certificate', columns: ['privatekey'] },
+  { table: 'origin_key', tenant: 'tenant', columns: ['privatekey'] },
+  { table: 'client_certificate', tenant: 'tenant', columns: ['privatekey'] },
+  { table: 'registry_key', tenant: `'${registryTenant}'`, columns: ['privatekey'] },
 ] as const;
 
 export interface Resealed {
@@ -36,7 +38,7 @@ const pageSize = 1_000;
  */
 export async function resealSecrets({ query }: Query, vault: Vault): Promise<Resealed> {
   const result: Resealed = { resealed: 0, unopened: 0, example: undefined };
-  for (const { table, columns } of sealed) {
+  for (const { table, tenant, columns } of sealed) {
     const older = columns.map(
       (column) =>
         `select id, tenant, '${column}' as "column", ${column} as sealed from page where not starts_with(${column}, $2)`,
@@ -44,7 +46,7 @@ export async function resealSecrets({ query }: Query, vault: Vault): Promise<Res
     for (let after: string | undefined = beforeAllIds; after !== undefined;) {
       const pages: Array<{ last: string | null; older: SealedRow[] | null }> = await query(
         `with page as materialized (
-           select id, tenant, ${columns.join(', ')} from ${table} where id > $1::uuid order by id limit ${pageSize}
+           select id, ${tenant} as tenant, ${columns.join(', ')} from ${table} where id > $1::uuid order by id limit ${pageSize}
          ), older as (
            ${older.join(' union all ')}
          )

@@ -17,6 +17,9 @@ export interface SealContext {
   owner: string;
 }
 
+/** Of a secret that belongs to no tenant. No token names it. */
+export const registryTenant = '';
+
 export interface Vault {
   /** The prefix of every text that the current key sealed, and of no other. */
   beginning: string;
@@ -32,7 +35,7 @@ export interface Vault {
 }
 
 /**
- * Keeps secrets encrypted at rest (credentials and signing secrets of subscriptions, private keys of origins), as JWE compact
+ * Keeps secrets encrypted at rest (credentials and signing secrets of subscriptions, private keys), as JWE compact
  * serialization (RFC 7516 section 3.1) with `dir` and `A256GCM`. The first key seals, and every key opens what it
  * sealed: to rotate, put a new key first. A text names its key by id, and by fingerprint in case another key gets the
  * id later. Throws for invalid keys.
