@@ -52,6 +52,7 @@ export class RegistryKeys {
 
   /** Makes the next key when it is time, and deletes what is over. Safe in several processes at once. */
   async renew(): Promise<void> {
+    this.#read = undefined;
     const newest = (await this.#keys()).at(-1);
     if (newest === undefined) return;
     if (newest.age >= lifetimeSeconds) await this.#make(lifetimeSeconds);
@@ -62,6 +63,7 @@ export class RegistryKeys {
       [],
     );
     await query(`delete from registry_key k where ${replacedFor(2 * leadSeconds + longestGrantSeconds)}`, []);
+    this.#read = undefined;
   }
 
   #keys(): Promise<StoredKey[]> {

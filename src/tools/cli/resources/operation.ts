@@ -106,6 +106,7 @@ const spellings: Readonly<Record<string, string>> = {
   expiresuntil: 'expires-until',
   helduntil: 'held-until',
   dryrun: 'dry-run',
+  grantTokens: 'grant-tokens',
 };
 
 const nameOf = (member: string): string => (spellings[member] ?? member).split(' ')[0] as string;

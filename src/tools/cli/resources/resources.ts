@@ -134,7 +134,12 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
         affected: (change) =>
           isBlock(change) ? { query: {} } : change.kind.startsWith('grant.') ? sinkOf(change) : undefined,
       },
-      get: { operation: 'getGrant', examples: ['assent grants get grt_01', 'assent grants get grt_01 --json'] },
+      get: {
+        operation: 'getGrant',
+        options: { jwt: { type: 'boolean', help: 'Print a signed token that proves the grant, instead of the grant' } },
+        run: async (context) => (await runs()).showGrant(context),
+        examples: ['assent grants get grt_01', 'assent grants get grt_01 --jwt'],
+      },
       agree: {
         operation: 'createGrant',
         examples: [

@@ -27,6 +27,19 @@ export async function waitForDecision({ client, values, operands: [id = ''], io 
   }
 }
 
+/** Prints a grant, or with `--jwt` the token that proves it. */
+export async function showGrant({ client, values, operands: [id = ''], io }: OperationContext): Promise<number> {
+  const params = { path: { id } };
+  if (values['jwt']) {
+    const init = { params, headers: { Accept: 'application/jwt' }, parseAs: 'text' as const };
+    await write(io.stdout, `${(await client.GET('/grants/{id}', init)).data}\n`);
+    return 0;
+  }
+  const { data } = await client.GET('/grants/{id}', { params });
+  await write(io.stdout, values['json'] ? `${JSON.stringify(data, null, 2)}\n` : detailsOf(data));
+  return 0;
+}
+
 /** Writes an export of the audit record as it arrives. Resolves to 1 if it ends early: what was written is incomplete. */
 export async function exportAudit({ client, values, query, io }: OperationContext): Promise<number> {
   const accept = values['format'] === 'csv' && !values['json'] ? 'text/csv' : 'application/jsonl';
