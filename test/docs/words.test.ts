@@ -4,7 +4,7 @@ import { pageNames, readPage } from './markdown.js';
 /** How many words a page may have, tables and code included. What is said here is said nowhere else. */
 const budgets: Readonly<Record<string, number>> = {
   'CHANGELOG.md': 190,
-  'CONTRIBUTING.md': 1610,
+  'CONTRIBUTING.md': 1625,
   'README.md': 550,
   'SECURITY.md': 300,
   'docs/accessibility.md': 470,
@@ -24,7 +24,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/monitoring.md': 580,
   'docs/operate/notices.md': 440,
   'docs/operate/scaling.md': 890,
-  'docs/operate/security.md': 1110,
+  'docs/operate/security.md': 1145,
   'docs/operate/tokens.md': 1620,
   'docs/operate/upgrade.md': 320,
   'docs/performance.md': 390,
