@@ -2,7 +2,7 @@
 // Bot Auth (draft-ietf-webbotauth-httpsig-protocol), with everything under the signature that consent depends on.
 
 import { serializeDictionary, Token, type Item } from 'structured-headers';
-import { base64urlOf } from './base64.js';
+import { base64Of, base64urlOf } from './base64.js';
 import { contentDigestOf, isDigestOf } from './content-digest.js';
 import { isSignedBy, type PublicKey } from './keys.js';
 import {
@@ -52,7 +52,8 @@ export interface SigningSettings {
   agent: SignatureAgent;
   /** Seconds since 1970. */
   now: number;
-  nonce: string;
+  /** 64 random bytes if absent, as other implementations have them. */
+  nonce?: string;
 }
 
 /** Fields that are covered if the request has them, beside those of an event in binary mode. */
@@ -85,7 +86,7 @@ export async function prepareDelivery(
 function prepare(
   { method, url, headers }: Omit<RequestToSign, 'body'>,
   more: Record<string, string>,
-  { keyid, form, agent, now, nonce }: SigningSettings,
+  { keyid, form, agent, now, nonce = makeNonce() }: SigningSettings,
 ): PreparedRequest {
   const added = { ...more, 'Signature-Agent': agentField(form, agent) };
   const values = new Map(
@@ -111,6 +112,8 @@ function prepare(
 
 /** An attribute of an event in binary mode (HTTP binding, section 3.1.3.1), in lower case. */
 export const isAttribute = (name: string): boolean => name.startsWith('ce-');
+
+const makeNonce = () => base64Of(crypto.getRandomValues(new Uint8Array(64)));
 
 function agentField(form: SignatureForm, { url, type }: SignatureAgent): string {
   if (form === 'string') return `"${new URL(url).origin}"`;
@@ -218,6 +221,33 @@ async function verifyOne(
 /** What tells a signed text from every other one: 128 bits, in base64url. */
 export async function fingerprintOf(signed: Uint8Array<ArrayBuffer>): Promise<string> {
   return base64urlOf(new Uint8Array(await crypto.subtle.digest('SHA-256', signed)).subarray(0, 16));
+}
+
+/** What a signed request says of its signature, unchecked; undefined if it has none that can be read. */
+export interface ShownSignature {
+  keyid: string;
+  form: SignatureForm;
+  /** Where the keys are, of `Signature-Agent`. */
+  agent: string;
+  covered: string[];
+}
+
+/** For people who look at a request that was sent. */
+export function shownSignature(fieldOf: FieldOf): ShownSignature | undefined {
+  try {
+    const [signature] = readSignatures(fieldOf, signatureTag);
+    const agent = signature?.components.find(({ name }) => name === 'signature-agent');
+    if (signature?.parameters.keyid === undefined || agent === undefined) return undefined;
+    return {
+      keyid: signature.parameters.keyid,
+      form: agent.key === undefined ? 'string' : 'dictionary',
+      agent: stringOf(fieldOf('signature-agent') ?? '', agent.key)?.text ?? '',
+      covered: signature.components.map(({ name }) => name),
+    };
+  } catch (error) {
+    if (error instanceof SignatureError) return undefined;
+    throw error;
+  }
 }
 
 const refused = (fault: SignatureFault, detail: string): Verification => ({ ok: false, fault, detail });

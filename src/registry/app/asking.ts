@@ -26,7 +26,8 @@ export function createAsking({
   metrics,
   follower,
   counter,
-}: Pick<Context, 'database' | 'config' | 'log' | 'metrics' | 'follower' | 'counter'>): Asking {
+  signers,
+}: Pick<Context, 'database' | 'config' | 'log' | 'metrics' | 'follower' | 'counter' | 'signers'>): Asking {
   const { proxy } = config.outbound;
   // The origin of a URL has no credentials.
   if (proxy !== undefined) {
@@ -49,6 +50,7 @@ export function createAsking({
     database,
     rateWindows,
     publicUrl: config.publicUrl,
+    signers,
     callbackSeconds: config.handshake.callbackSeconds,
     deadlineMs: config.handshake.deadlineMs,
     inFlight: places,
@@ -96,6 +98,7 @@ export function createAsking({
   const dryRun = new DryRun({
     database,
     rateWindows,
+    signers,
     places,
     settleIn,
     send: (asked, attempt) => worker.sendUnstored(asked, attempt),

@@ -1,5 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { BegunAttempt, HeaderLine, Question } from '../../consent/handshake.js';
+import { prepareRequest } from '../../signatures/request-signature.js';
+import type { Signer } from '../origins/keys.js';
 import { evidenceOf, protectionHeaders, type FinalReply, type Judgement } from '../../consent/judgement.js';
 
 /** What an attempt sends, and what is recorded of it. Only a hash of the callback key is kept. */
@@ -9,11 +11,22 @@ interface PreparedAttempt {
   callbackKeyHash: Uint8Array | undefined;
 }
 
-/** Webhook specification, sections 4.1.2 to 4.1.4. No callback is offered without a URL for it. */
+/** What signs a request, and when: milliseconds since 1970. */
+interface Signing {
+  signer: Signer | undefined;
+  now: number;
+}
+
+/**
+ * Webhook specification, sections 4.1.2 to 4.1.4. No callback is offered without a URL for it. The signature covers the
+ * callback as it is sent, with its key.
+ */
 export function prepareAttempt(
-  { id, origin, requestedRate, traceparent }: Pick<Question, 'id' | 'origin' | 'requestedRate' | 'traceparent'>,
+  question: Pick<Question, 'id' | 'origin' | 'sink' | 'requestedRate' | 'traceparent'>,
   publicUrl: string | undefined,
+  signing?: Signing,
 ): PreparedAttempt {
+  const { id, origin, requestedRate, traceparent } = question;
   const lines = (callback: string | undefined) => ({
     'WebHook-Request-Origin': origin,
     ...(callback === undefined ? {} : { 'WebHook-Request-Callback': callback }),
@@ -22,15 +35,27 @@ export function prepareAttempt(
   });
   if (publicUrl === undefined) {
     const headers = lines(undefined);
-    return { headers, recorded: Object.entries(headers), callbackKeyHash: undefined };
+    const signed = { ...headers, ...signatureOf(question.sink, headers, signing) };
+    return { headers: signed, recorded: Object.entries(signed), callbackKeyHash: undefined };
   }
   const address = `${publicUrl}/v1/callbacks/${id}?key=`;
   const { key, hash } = createCallbackKey();
+  const headers = lines(address + key);
+  const signature = signatureOf(question.sink, headers, signing);
   return {
-    headers: lines(address + key),
-    recorded: Object.entries(lines(`${address}[secret]`)),
+    headers: { ...headers, ...signature },
+    recorded: Object.entries({ ...lines(`${address}[secret]`), ...signature }),
     callbackKeyHash: hash,
   };
+}
+
+/** `Signature-Agent`, `Signature-Input` and `Signature`; nothing without a key. */
+function signatureOf(url: string, headers: BegunAttempt['headers'], signing: Signing | undefined) {
+  if (signing?.signer === undefined) return {};
+  const { signer } = signing;
+  const now = Math.floor(signing.now / 1_000);
+  const prepared = prepareRequest({ method: 'OPTIONS', url, headers }, { ...signer, now });
+  return prepared.fields(signer.sign(prepared.base));
 }
 
 /** Where the webhook is; undefined if there was no connection. */

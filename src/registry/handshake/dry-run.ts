@@ -12,6 +12,7 @@ import {
   type Sql,
   type Transaction,
 } from '../storage/database.js';
+import type { Signer, Signers } from '../origins/keys.js';
 import { insertRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
 import { chooseNew, type NewQuestion } from './choose-new.js';
@@ -26,6 +27,7 @@ import type { Sent, Worker } from './worker.js';
 interface DryRunSettings {
   database: Database;
   rateWindows: RateWindows;
+  signers: Pick<Signers, 'of'>;
   /** Of the queue. */
   places: Places & { unstored: Set<Lane> };
   send: Worker['sendUnstored'];
@@ -36,6 +38,12 @@ interface DryRunSettings {
 /** What came of asking. `held`: it was not sent, and a handshake would be sent after that time. */
 type Asked =
   Extract<Sent, { kind: 'held' }> | { kind: 'answered'; attempt: BegunAttempt; reply: FinalReply; startedAt: number };
+
+interface Admitted extends Pick<Claim, 'blockedNetworks'> {
+  signer: Signer | undefined;
+  /** By the database's clock. */
+  now: number;
+}
 
 /** The verdict if it was asked, and for how long it wants to be left alone. */
 interface Outcome {
@@ -68,7 +76,7 @@ export class DryRun {
     try {
       const admitted = await this.#admit(actor, subscriber, question, lane);
       if (admitted === undefined || 'kind' in admitted) return admitted;
-      const { headers } = prepareAttempt(question, undefined);
+      const { headers } = prepareAttempt(question, undefined, admitted);
       const attempt = { number: 1, callbackOffered: false, headers };
       const { id, sink } = question;
       const reply = (await send({ id, sink, ...admitted }, attempt)) ?? held(noPlaceMs);
@@ -78,11 +86,11 @@ export class DryRun {
     }
   }
 
-  /** Takes the place and the budgets of a handshake. Returns the networks that are blocked for it. */
+  /** Takes the place and the budgets of a handshake. Returns what it is sent with. */
   #admit(actor: Actor, subscriber: string, question: NewQuestion, lane: Lane) {
-    const { database, rateWindows, places } = this.#settings;
+    const { database, rateWindows, places, signers } = this.#settings;
     const { origin, sink, tenant } = question;
-    return database.write(async (tx): Promise<Asked | Pick<Claim, 'blockedNetworks'> | undefined> => {
+    return database.write(async (tx): Promise<Asked | Admitted | undefined> => {
       const { sql } = tx;
       // Of an attempt of this transaction that was cancelled.
       places.unstored.delete(lane);
@@ -96,7 +104,8 @@ export class DryRun {
       if (heldMs !== undefined) return held(heldMs);
       tx.audit(actor, 'webhook.asked', `origin:${origin}`, { origin, sink, subscriber, dryrun: true });
       places.unstored.add(lane);
-      return { blockedNetworks: blockedNetworks(tenant) };
+      const signer = (await signers.of(sql, [origin])).get(origin);
+      return { blockedNetworks: blockedNetworks(tenant), signer, now: now.getTime() };
     });
   }
 

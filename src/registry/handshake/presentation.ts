@@ -2,6 +2,8 @@ import { helpWithVerdict } from '../../base/help.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { nextTexts } from '../../base/texts/handshakes.js';
 import type { Language } from '../../base/texts/text.js';
+import { fieldsOf } from '../../signatures/message-signature.js';
+import { shownSignature } from '../../signatures/request-signature.js';
 import { explain, observed, presentRejected, type HandshakePair } from './explain.js';
 import type { Attempt, Handshake, HeaderLine } from '../../consent/handshake.js';
 import { presentMistakes, publicVerdict, type Verdict } from '../../consent/verdicts.js';
@@ -70,6 +72,7 @@ export function presentAttempt(
     startedat: attempt.startedAt.toISOString(),
     finishedat: attempt.finishedAt?.toISOString(),
     request: attempt.requestHeaders.map(headerOf),
+    signature: shownSignature(fieldsOf(attempt.requestHeaders)),
     response: visible?.map(headerOf),
     ...(isAdmin && attempt.statusCode !== undefined ? { statuscode: attempt.statusCode } : {}),
     ...(isAdmin && attempt.address !== undefined ? { address: attempt.address } : {}),

@@ -11,6 +11,7 @@ import { cooldownOf } from './cooldown.js';
 import type { Places } from './in-flight.js';
 import { moveLanes, openLanes, parkUnwanted, type Lane } from './lane.js';
 import type { Begun, BegunAttempt, Claim, HandshakeTrigger, Question } from '../../consent/handshake.js';
+import type { Signers } from '../origins/keys.js';
 import type { RateWindows } from './rate-window.js';
 import { isWanted } from './wanted.js';
 
@@ -24,6 +25,7 @@ interface QueueSettings {
   database: Database;
   rateWindows: RateWindows;
   publicUrl: string | undefined;
+  signers: Pick<Signers, 'of'>;
   callbackSeconds: number;
   /** The most milliseconds that an attempt can take. A claim lasts longer, with a margin for the database. */
   deadlineMs: number;
@@ -228,8 +230,14 @@ export class Queue {
         update attempt set finishedat = now(), verdict = 'interrupted'
         where handshake = any (${again}::uuid[]) and finishedat is null`;
     }
+    if (claims.length === 0) return [];
+    const signers = await this.#settings.signers.of(
+      sql,
+      claims.map(({ claim }) => claim.origin),
+    );
     const prepared = claims.map(({ claim, number, callbackUrl }) => {
-      return { claim, number, ...prepareAttempt(claim, callbackUrl) };
+      const signing = { signer: signers.get(claim.origin), now };
+      return { claim, number, ...prepareAttempt(claim, callbackUrl, signing) };
     });
     const expiresAt = after(now, this.#settings.callbackSeconds * 1_000);
     const rows = prepared.map(({ claim, number, recorded, callbackKeyHash }) => ({
@@ -239,7 +247,7 @@ export class Queue {
       callbackkeyhash: callbackKeyHash && bytesAsText(callbackKeyHash),
       callbackexpiresat: callbackKeyHash && expiresAt,
     }));
-    if (rows.length > 0) await sql.$executeRaw`${insertRows('attempt', rows)}`;
+    await sql.$executeRaw`${insertRows('attempt', rows)}`;
     return prepared.map(({ claim, number, headers, callbackKeyHash }) => {
       const attempt: BegunAttempt = { number, callbackOffered: callbackKeyHash !== undefined, headers };
       return { claim, attempt };

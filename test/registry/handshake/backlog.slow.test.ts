@@ -17,6 +17,7 @@ const createQueue = (limits: { perMinute?: typeof perMinute; inFlight?: typeof i
     database: registry.service.database,
     rateWindows: new RateWindows(limits.perMinute ?? perMinute),
     publicUrl: 'https://assent.test',
+    signers: { of: () => Promise.resolve(new Map()) },
     callbackSeconds: 3_600,
     deadlineMs: 10_000,
     inFlight: { ...(limits.inFlight ?? inFlight), unstored: new Set() },

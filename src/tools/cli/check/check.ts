@@ -170,7 +170,7 @@ export async function check(settings: CheckSettings, observer: Observer): Promis
   async function ask(
     publicUrl: string | undefined,
   ): Promise<{ judgement: Judgement; state: string; verdict: Verdict }> {
-    const prepared = prepareAttempt({ id, origin, requestedRate, traceparent: undefined }, publicUrl);
+    const prepared = prepareAttempt({ id, origin, sink: url, requestedRate, traceparent: undefined }, publicUrl);
     if (prepared.callbackKeyHash !== undefined) listener?.expect(prepared.callbackKeyHash);
     const reply = (await request({ url, method: 'OPTIONS', headers: prepared.headers })) as FinalReply;
     const judged = judge({ origin, requestedRate, defaultRate: policy.defaultRate, judgement }, reply);
