@@ -60,6 +60,7 @@ const kits: Kit[] = [
       'ipaddr.js',
       'openapi-fetch',
       'openapi-typescript-helpers',
+      'structured-headers',
       'tldts',
       'tldts-core',
       'undici',

@@ -4,11 +4,10 @@ import { failuresOfProxy } from '../../outbound/failure.js';
 import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
 import type { MatchResult } from '../../matching/match/match-message.js';
 import type { GuardedClient, GuardedReply } from '../guard/index.js';
-import { credentialHeaderOf, deliveryOf } from './delivery.js';
+import { credentialHeaderOf, signingFaultOf, type MatchedSink } from './delivery.js';
 import type { Denied, Permission, Permit } from './leases.js';
 import type { OutcomeReport } from './outcomes.js';
-
-type MatchedSink = MatchResult['sinks'][number];
+import type { Signing } from './signing.js';
 
 /** The result of delivering an event to one webhook. */
 export interface DeliveryResult {
@@ -16,7 +15,7 @@ export interface DeliveryResult {
   /**
    * The kind of the last response, as in reports (`delivered`, `gone`, `throttled`, `unavailable`, `mediarefused`,
    * `unauthorized`, `redirected`, `rejected`, `failed`, or `no_response` without one). Or why nothing was sent: `denied`
-   * (no consent, or a hold), `withheld` (the credential is missing or cannot be applied), `blocked` (the sink, or an
+   * (no consent, or a hold), `withheld` (the credential or the signing secret is missing or cannot be applied), `blocked` (the sink, or an
    * address that its name resolves to, is not allowed).
    */
   outcome: OutcomeKind | 'denied' | 'withheld' | 'blocked';
@@ -50,6 +49,7 @@ export interface DeliverSettings {
   acquire: (origin: string, sink: string, signal: AbortSignal) => Promise<Permit | Denied>;
   /** The current permission, as far as this process knows. */
   permission: (origin: string, sink: string) => Permission;
+  signing: Signing;
   report: (outcome: OutcomeReport) => void;
   /** Called whenever a delivery to a sink is withheld. */
   onWithheld: (origin: string, sink: string, error: Error) => void;
@@ -66,11 +66,11 @@ const isTransient: ReadonlySet<string> = new Set(['throttled', 'unavailable', 'f
 
 /** `Sender.deliver`. */
 export function createDeliver(settings: DeliverSettings) {
-  const { guarded, acquire, permission, report, onWithheld, closing, now } = settings;
+  const { guarded, acquire, permission, signing, report, onWithheld, closing, now } = settings;
 
   async function attempt(event: object, origin: string, to: MatchedSink, signal: AbortSignal, permit: Permit) {
-    const delivery = deliveryOf(event, origin, to);
-    const reply = await guarded.post({ url: to.sink, ...delivery, signal });
+    const delivery = await signing.sign(event, origin, to);
+    const reply = await guarded.post({ ...delivery, signal });
     signal.throwIfAborted();
     if (isOwnFault(reply)) {
       // The webhook had no part in it, and got nothing.
@@ -92,7 +92,7 @@ export function createDeliver(settings: DeliverSettings) {
     signal: AbortSignal,
   ): Promise<DeliveryResult> {
     const { sink } = to;
-    const { fault } = credentialHeaderOf(to);
+    const fault = credentialHeaderOf(to).fault ?? signingFaultOf(to);
     if (fault !== undefined) {
       onWithheld(origin, sink, new Error(`Nothing was delivered. ${fault}`));
       return { sink, outcome: 'withheld', detail: fault, attempts: 0 };
@@ -144,6 +144,8 @@ export function createDeliver(settings: DeliverSettings) {
     const origin = name.toLowerCase();
     const over = new LinkedController([caller, closing]);
     try {
+      // Not while a permit waits to be used.
+      await signing.prepare(origin);
       const results = await Promise.all(sinks.map((to) => deliverTo(event, origin, to, attempts, over.signal)));
       const detail = 'The registry cannot decrypt a secret of this webhook.';
       return [...results, ...withheld.map(({ sink }) => ({ sink, outcome: 'withheld' as const, detail, attempts: 0 }))];

@@ -7,12 +7,12 @@ export interface DeliveryMessage {
   body: string | Uint8Array<ArrayBuffer>;
 }
 
-type MatchedSink = MatchResult['sinks'][number];
+export type MatchedSink = MatchResult['sinks'][number];
 
 /**
  * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode of the match
  * (HTTP binding, section 3), with the subscription's headers and credential: Basic (RFC 7617) for `PLAIN`, Bearer (RFC
- * 6750) for a bearer token. Throws an Error if the credential is missing from the match or cannot be applied. To
+ * 6750) for a bearer token; not signed. Throws an Error if the credential is missing from the match or cannot be applied. To
  * authenticate in another way, leave `hascredential` and `sinkcredential` out of `to`.
  */
 export function deliveryOf(event: object, origin: string, to: MatchedSink): DeliveryMessage {
@@ -31,12 +31,13 @@ export function deliveryOf(event: object, origin: string, to: MatchedSink): Deli
   };
 }
 
+const cure = 'use matchWithCredentials, and a token with the scope assent:credentials';
+
 /** The `Authorization` header if the webhook has a credential, or why nothing may be sent. */
 export function credentialHeaderOf(to: MatchedSink): { authorization?: string; fault?: string } {
   const { sink, hascredential, sinkcredential } = to;
   if (sinkcredential === undefined) {
     if (hascredential !== true) return {};
-    const cure = 'use matchWithCredentials, and a token with the scope assent:credentials';
     return { fault: `The credential of ${sink} is not in the match (${cure}).` };
   }
   if (sinkcredential.credentialtype === 'PLAIN') {
@@ -52,6 +53,12 @@ export function credentialHeaderOf(to: MatchedSink): { authorization?: string; f
     return { authorization: `Bearer ${accesstoken}` };
   }
   return { fault: `The credential of ${sink} is neither PLAIN nor a bearer token.` };
+}
+
+/** Why nothing may be sent to a webhook that wants signatures with its secret. */
+export function signingFaultOf({ sink, hassigningsecret, signingsecrets }: MatchedSink): string | undefined {
+  if (signingsecrets !== undefined || hassigningsecret !== true) return undefined;
+  return `The signing secret of ${sink} is not in the match (${cure}).`;
 }
 
 function inStructured(event: object): DeliveryMessage {

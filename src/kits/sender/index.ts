@@ -16,7 +16,7 @@ import {
 import { Replica, indexLoading } from '../../matching/replica/replica.js';
 import { sliceSteps, usualBudget, Work } from '../../matching/match/work.js';
 import { createRegistryClient } from '../client/registry-client.js';
-import { createGuardedClient, type GuardSettings } from '../guard/index.js';
+import { createGuardedClient, type ClientCertificate, type GuardSettings } from '../guard/index.js';
 import { createCredentials } from './credentials.js';
 import { createDeliver, type DeliveredMatch, type DeliverOptions, type DeliveryResult } from './deliver.js';
 import { messageOf, type EventMessage } from './delivery.js';
@@ -27,12 +27,14 @@ import { Permits } from './permits.js';
 import { openReplicaFile } from './replica-file.js';
 import { createReplicaSync } from './replica-sync.js';
 import type { Sender, SenderSettings } from './sender.js';
+import { Signing, type OwnSigning, type PrivateKey, type SignedDelivery } from './signing.js';
 
 export { RegistryError } from '../../base/errors.js';
 export { deliveryOf, type DeliveryMessage } from './delivery.js';
 export { AssentError } from '../client/assent-error.js';
 export type { Sender, SenderSettings, DeliveredMatch, DeliverOptions, DeliveryResult, GuardSettings };
-export type { BatchResult, Denied, EventMessage, MatchResult, OutcomeReport, Permission, Permit };
+export type { BatchResult, ClientCertificate, Denied, EventMessage, MatchResult, OutcomeReport, Permission, Permit };
+export type { OwnSigning, PrivateKey, SignedDelivery };
 
 const closeTimeoutMs = 3_000;
 const maxWithheld = 10_000;
@@ -143,11 +145,21 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       hold({ ...outcome, origin: outcome.origin.toLowerCase() });
   }
 
+  const signing = new Signing({
+    client,
+    own: settings.signing,
+    clientCertificate: settings.clientCertificate,
+    originOf: (name) => sync.replica()?.origin(ownTenant, name),
+    onFault,
+    closing: closing.signal,
+    now,
+  });
   const guarded = createGuardedClient(settings.guard);
   const deliver = createDeliver({
     guarded,
     acquire: (...pair) => permits.acquire(...pair),
     permission: permissionNow,
+    signing,
     report,
     onWithheld,
     closing: closing.signal,
@@ -203,6 +215,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     deliver,
+    signedDeliveryOf: (event, of, to) => signing.sign(event, of.toLowerCase(), to),
     report,
     age: () => sync.age(),
     close,

@@ -1,9 +1,10 @@
 import type { BatchResult, MatchResult } from '../../matching/match/match-message.js';
-import type { GuardSettings } from '../guard/index.js';
+import type { ClientCertificate, GuardSettings } from '../guard/index.js';
 import type { DeliveredMatch, DeliverOptions, DeliveryResult } from './deliver.js';
-import type { EventMessage } from './delivery.js';
+import type { EventMessage, MatchedSink } from './delivery.js';
 import type { Denied, Permission, Permit } from './leases.js';
 import type { OutcomeReport } from './outcomes.js';
+import type { OwnSigning, SignedDelivery } from './signing.js';
 
 /**
  * The registry inside a sender: a replica that answers in this process with the registry's own code, and this instance's
@@ -11,8 +12,8 @@ import type { OutcomeReport } from './outcomes.js';
  * requests that were already leased can then be sent, so that no rate is ever exceeded.
  *
  * Data flow: the feed (replica-sync) updates the replica and its file (replica-file). Events are matched against the replica,
- * with credentials from the registry (credentials). Each request to a webhook takes a permit (permits, from leases) and
- * goes through the guarded client (deliver). The webhook's response is reported to the registry (outcomes).
+ * with credentials from the registry (credentials). Each request to a webhook takes a permit (permits, from leases), is
+ * signed (signing) and goes through the guarded client (deliver). The webhook's response is reported to the registry (outcomes).
  */
 export interface Sender {
   /**
@@ -48,15 +49,21 @@ export interface Sender {
   acquire(origin: string, sink: string, signal?: AbortSignal): Promise<Permit | Denied>;
   /**
    * Delivers an event in the JSON format to every sink of its match, through the guarded client. It waits for a permit,
-   * sends with the content mode, headers and credential of the match, and reports the response. It retries after 429, 500
+   * sends with the content mode, headers, credential and signatures of the match, and reports the response. It retries after 429, 500
    * to 599 and no response, with backoff or when the hold ends. After a 401 during a rotation it retries with the previous
    * credential. Resolves when there is a result for each sink, including `withheld` ones.
    *
-   * Sends nothing to a sink whose credential is missing from the match or cannot be applied: the result is `withheld`, and
+   * Sends nothing to a sink whose credential or signing secret is missing from the match or cannot be applied: the result is `withheld`, and
    * `onFault` is called once for the sink. Rejects as `acquire` does, with TypeError for anything but one event, and when
    * the sender is closed.
    */
   deliver(event: object, match: DeliveredMatch, options?: DeliverOptions): Promise<DeliveryResult[]>;
+  /**
+   * One request of a delivery as `deliver` sends it, signed and with the client certificate of the origin, for an entry
+   * of `match.sinks`. Send it immediately, and call this again for each attempt. Rejects as `deliveryOf` throws, and
+   * without the signing secret of the webhook.
+   */
+  signedDeliveryOf(event: object, origin: string, to: MatchedSink): Promise<SignedDelivery>;
   /** Reports a webhook's response to a request that `deliver` did not send. Returns immediately. */
   report(outcome: OutcomeReport): void;
   /** Seconds since the replica was known to be current; Infinity before there is one. */
@@ -82,6 +89,14 @@ export interface SenderSettings {
   ca?: string | undefined;
   /** How webhooks are reached: allowed addresses and ports, certificate authorities, deadlines. */
   guard?: GuardSettings | undefined;
+  /**
+   * HTTP Message Signatures (RFC 9421) of deliveries. Absent: with the keys that the registry makes for the origin, if the
+   * token has the scope `assent:sign`; they are kept in memory. A key of your own stays in your process. `false`: none.
+   * Signing secrets of webhooks are used in any case.
+   */
+  signing?: OwnSigning | false | undefined;
+  /** Shown to webhooks that ask for one. Absent: that of the origin, if the token has the scope `assent:sign`. */
+  clientCertificate?: ClientCertificate | undefined;
   /** Closes the sender when it fires. */
   signal?: AbortSignal | undefined;
   /** Budget of filter steps for one message, like `ASSENT_MATCH_STEPS` of the registry (500,000,000 if absent). */

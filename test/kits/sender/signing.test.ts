@@ -1,0 +1,220 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createToken } from '../../../src/tools/cli/login/create-token.js';
+import type { MatchResult, PrivateKey, Sender, SenderSettings } from '../../../src/kits/sender/index.js';
+import { createGuardedClient } from '../../../src/kits/guard/index.js';
+import { publicKeyOf } from '../../../src/signatures/keys.js';
+import { fieldsOf } from '../../../src/signatures/message-signature.js';
+import { verifyRequest } from '../../../src/signatures/request-signature.js';
+import { makeSecret, verifyMessage } from '../../../src/signatures/standard-webhooks.js';
+import type { Client, Registry } from '../../support/registry.js';
+import type { Relay } from '../../support/relay.js';
+import { startSenders, type Senders } from '../../support/senders.js';
+
+let registry: Registry;
+let senders: Senders;
+let relay: Relay;
+let admin: Client;
+/** Its token has assent:sign. It reaches the registry through the relay. */
+let sender: Sender;
+
+const tokenWith = (...more: Array<'assent:sign'>) =>
+  createToken(
+    {
+      tenant: 'gemeente',
+      subscriber: 'mailroom',
+      scopes: ['assent:deliver', 'assent:credentials', ...more],
+      minutes: 60,
+    },
+    registry.env,
+  );
+const guard = () => ({
+  allowedNetworks: ['127.0.0.1/32'],
+  sinkPorts: [registry.receiver.port],
+  sinkCa: registry.receiver.ca,
+});
+async function start(settings: Partial<SenderSettings> = {}): Promise<Sender> {
+  const token = () => tokenWith('assent:sign');
+  const started = await senders.start({ registry: relay.url, token, guard: guard(), ...settings });
+  await senders.untilCurrent(started);
+  return started;
+}
+
+beforeAll(async () => {
+  senders = await startSenders();
+  ({ registry, relay } = senders);
+  ({ admin } = senders.tenant);
+  sender = await start();
+});
+// After a failed test, too.
+afterEach(() => relay.mend());
+afterAll(() => senders.stop());
+
+interface Posted {
+  url: string;
+  /** Names and values, as they are on the wire. */
+  headers: Array<[string, string]>;
+  body: Buffer;
+}
+
+let count = 0;
+/** A webhook that agreed to get events of an origin of its own; it answers 204 after these. */
+async function newWebhook(policy: object = {}, more: object = {}, answers: number[] = []) {
+  const name = `signed-${(count += 1)}`;
+  const origin = `${name}.example.com`;
+  await admin
+    .post('/v1/origins')
+    .send({ name: origin, ...policy })
+    .expect(201);
+  registry.receiver.consent(`/${name}`, { rate: '*' });
+  const sink = registry.receiver.sink(`/${name}?of=${name}`);
+  await senders.tenant.register(sink, { origin, types: [name], ...more });
+  const posted: Posted[] = [];
+  registry.receiver.on(`/${name}`, async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const headers = request.rawHeaders.flatMap((text, at, all): Array<[string, string]> =>
+      at % 2 === 0 ? [[text, all[at + 1] ?? '']] : [],
+    );
+    posted.push({ url: sink, headers, body: Buffer.concat(parts) });
+    response.writeHead(answers.shift() ?? 204).end();
+  });
+  const event = { specversion: '1.0', id: name, source: 'urn:example:a', type: name, data: { a: 'é' } };
+  await senders.untilCurrent(sender);
+  return { origin, sink, posted, event };
+}
+
+const privateKeys = async (origin: string): Promise<Array<{ keyid: string; privatekey: PrivateKey }>> => {
+  const signer = await registry.as('assent:sign', { subscriber: 'mailroom' });
+  return (await signer.get(`/v1/origins/${origin}/private-keys`).expect(200)).body.keys;
+};
+const patch = (origin: string, policy: object) =>
+  admin.patch(`/v1/origins/${origin}`).type('application/merge-patch+json').send(JSON.stringify(policy)).expect(200);
+/** With the newest key of the origin. */
+async function verify(origin: string, { url, headers, body }: Posted) {
+  const keys = await privateKeys(origin);
+  const keyOf = (keyid: string) => publicKeyOf(keys.find((key) => key.keyid === keyid)?.privatekey);
+  return verifyRequest({ method: 'POST', url, fieldOf: fieldsOf(headers) }, { keyOf, body, now: Date.now() / 1_000 });
+}
+const namesOf = ({ headers }: Posted) => headers.map(([name]) => name.toLowerCase());
+const isSigned = (posted: Posted) => namesOf(posted).includes('signature');
+const valueOf = ({ headers }: Posted, name: string) =>
+  headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1] ?? '';
+const deliver = (by: Sender, event: object, origin: string) => by.deliver(event, by.match(event, { origin }));
+const delivered = [{ outcome: 'delivered' }];
+const faultsOf = (origin: string) => senders.faults.map(String).filter((text) => text.includes(origin));
+
+test.each([
+  ['structured', 'dictionary'],
+  ['binary', 'string'],
+])('each request of a delivery is signed anew over what is on the wire (%s, %s)', async (contentmode, signatures) => {
+  const protocolsettings = { contentmode, headers: { 'X-Team': 'orders' } };
+  const { origin, posted, event } = await newWebhook({ signatures }, { protocolsettings }, [500]);
+  expect(await deliver(sender, event, origin)).toMatchObject([{ outcome: 'delivered', attempts: 2 }]);
+  const verified = await Promise.all(posted.map((each) => verify(origin, each)));
+  expect(verified).toMatchObject([{ ok: true }, { ok: true }]);
+  const nonces = verified.map((each) => each.ok && each.signature.nonce);
+  expect(new Set(nonces).size).toBe(2);
+  const [first] = posted as [Posted];
+  expect(valueOf(first, 'signature-agent').startsWith('sig1=')).toBe(signatures === 'dictionary');
+  const body = Buffer.from(String(first.body).replace('é', 'e'));
+  expect(await verify(origin, { ...first, body })).toMatchObject({ fault: 'digest_mismatch' });
+  const headers = first.headers.map(([name, value]): [string, string] =>
+    name === 'WebHook-Request-Origin' ? [name, 'other.example.com'] : [name, value],
+  );
+  expect(await verify(origin, { ...first, headers })).toMatchObject({ fault: 'signature_invalid' });
+});
+
+test('deliveries of an origin without signatures, and by a sender that turned them off, are not signed', async () => {
+  const off = await newWebhook({ signatures: 'off' });
+  expect(await deliver(sender, off.event, off.origin)).toMatchObject(delivered);
+  const { origin, posted, event } = await newWebhook();
+  const silent = await start({ signing: false });
+  expect(await deliver(silent, event, origin)).toMatchObject(delivered);
+  expect([...off.posted, ...posted].map(isSigned)).toEqual([false, false]);
+  await patch(off.origin, { signatures: 'dictionary' });
+  await senders.untilCurrent(sender);
+  await deliver(sender, off.event, off.origin);
+  expect(await verify(off.origin, off.posted[1]!)).toMatchObject({ ok: true });
+});
+
+test('a token without assent:sign sends unsigned, which is no fault', async () => {
+  const { origin, posted, event } = await newWebhook();
+  const plain = await start({ token: () => tokenWith() });
+  for (const _ of [1, 2]) expect(await deliver(plain, event, origin)).toMatchObject(delivered);
+  expect(posted.map(isSigned)).toEqual([false, false]);
+  expect(faultsOf(origin)).toEqual([]);
+});
+
+test('a key of its own signs for the origins that list it, and the registry is not asked for keys', async () => {
+  const { origin, posted, event } = await newWebhook();
+  const other = await newWebhook();
+  const [key] = await privateKeys(origin);
+  const agent = { url: 'https://keys.example.com/set', type: 'jwks_uri' as const };
+  const own = await start({ token: () => tokenWith(), signing: { key: key!.privatekey, agent } });
+  expect(await deliver(own, event, origin)).toMatchObject(delivered);
+  expect(await verify(origin, posted[0]!)).toMatchObject({ ok: true, signature: { keyid: key!.keyid, agent } });
+  for (const _ of [1, 2]) expect(await deliver(own, other.event, other.origin)).toMatchObject(delivered);
+  expect(other.posted.map(isSigned)).toEqual([false, false]);
+  expect(faultsOf(other.origin)).toHaveLength(1);
+  const read = await registry.sql(`select 1 from audit where action = 'origin.keys_read'`);
+  const asked = await start({ signing: { key: async (name) => (name === origin ? key!.privatekey : undefined) } });
+  await deliver(asked, event, origin);
+  expect(await registry.sql(`select 1 from audit where action = 'origin.keys_read'`)).toHaveLength(read.length);
+  expect(await verify(origin, posted[1]!)).toMatchObject({ ok: true });
+});
+
+test('while the registry is unreachable, known keys sign on; without keys, deliveries go unsigned and at once', async () => {
+  const [known, unknown] = [await newWebhook(), await newWebhook()];
+  await deliver(sender, known.event, known.origin);
+  relay.cut();
+  for (const { event, origin } of [known, unknown, unknown]) {
+    expect(await deliver(sender, event, origin)).toMatchObject(delivered);
+  }
+  expect(await verify(known.origin, known.posted[1]!)).toMatchObject({ ok: true });
+  expect(unknown.posted.map(isSigned)).toEqual([false, false]);
+  expect(faultsOf(`keys of ${unknown.origin}`)).toHaveLength(1);
+});
+
+test('each signing secret of a match signs (Standard Webhooks), with one id for all requests of an event to a sink', async () => {
+  const { origin, sink, posted, event } = await newWebhook({}, {}, [500]);
+  const { sinks } = sender.match(event, { origin });
+  const signingsecrets = [makeSecret(), makeSecret()];
+  const matchOf = (more: object): Pick<MatchResult, 'origin' | 'sinks'> => ({
+    origin,
+    sinks: [{ ...sinks[0]!, hassigningsecret: true, signingsecrets, ...more }],
+  });
+  const future = new Date(Date.now() + 60_000).toISOString();
+  expect(await sender.deliver(event, matchOf({ signingoverlapuntil: future }))).toMatchObject(delivered);
+  const isSecretOf = async (secret: string, { headers, body }: Posted) =>
+    (await verifyMessage(fieldsOf(headers), body, [secret], Date.now() / 1_000)).ok;
+  for (const each of posted) {
+    for (const secret of signingsecrets) expect(await isSecretOf(secret, each)).toBe(true);
+    expect(await isSecretOf(makeSecret(), each)).toBe(false);
+    expect(await verify(origin, each)).toMatchObject({ ok: true });
+  }
+  await sender.deliver({ ...event, id: 'another.id' }, matchOf({ signingoverlapuntil: '2026-01-01T00:00:00Z' }));
+  const past = posted[2]!;
+  expect(await Promise.all(signingsecrets.map((secret) => isSecretOf(secret, past)))).toEqual([true, false]);
+  const ids = posted.map((each) => valueOf(each, 'webhook-id'));
+  expect(ids).toEqual([ids[0], ids[0], expect.not.stringMatching(ids[0]!)]);
+  expect(ids.join('')).not.toContain('.');
+  // Without its secrets, the webhook gets nothing, and the host is informed once.
+  const without = { origin, sinks: [{ ...sinks[0]!, hassigningsecret: true as const }] };
+  for (const _ of [1, 2]) {
+    expect(await sender.deliver(event, without)).toMatchObject([{ sink, outcome: 'withheld', attempts: 0 }]);
+  }
+  expect(posted).toHaveLength(3);
+  expect(senders.faults.map(String).filter((text) => text.includes(sink))).toHaveLength(1);
+});
+
+test('who sends with another client gets the same signatures', async () => {
+  const { origin, posted, event } = await newWebhook();
+  const [to] = sender.match(event, { origin }).sinks;
+  const client = createGuardedClient(guard());
+  expect(await client.post(await sender.signedDeliveryOf(event, origin.toUpperCase(), to!))).toMatchObject({
+    status: 204,
+  });
+  client.close();
+  expect(await verify(origin, posted[0]!)).toMatchObject({ ok: true });
+  await expect(sender.signedDeliveryOf(event, origin, { ...to!, hassigningsecret: true })).rejects.toThrow(/secret/);
+});
