@@ -114,6 +114,16 @@ export const problems = {
     when: 'You delete an origin that has subscriptions.',
     title: { en: 'Subscriptions still use this origin.', nl: 'Er zijn nog abonnementen op deze herkomst.' },
   },
+  key_not_found: {
+    status: 404,
+    when: 'The origin has no key with this id.',
+    title: { en: 'This key does not exist.', nl: 'Deze sleutel bestaat niet.' },
+  },
+  key_exists: {
+    status: 409,
+    when: 'You bring a key that the origin has, or had.',
+    title: { en: 'The origin already has this key.', nl: 'De herkomst heeft deze sleutel al.' },
+  },
   no_default_origin: {
     status: 409,
     when: 'A request names no origin, and the tenant has no default one.',
@@ -121,7 +131,7 @@ export const problems = {
   },
   quota_exceeded: {
     status: 403,
-    when: 'The tenant has as many subscriptions, or blocks, as it may have.',
+    when: 'The tenant has as many subscriptions, or blocks, as it may have; or an origin as many keys.',
     title: { en: 'The tenant has reached its quota.', nl: 'De organisatie heeft het maximum bereikt.' },
   },
   subscription_not_allowed: {

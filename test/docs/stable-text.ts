@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const isoTime = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const httpDate = /[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} GMT/g;
-const secret = /((?:"cursor" ?: ?"|[?&]cursor=|^id: ?|key=))([\w-]{20,})/gm;
+const secret = /((?:"(?:cursor|keyid)" ?: ?"|[?&]cursor=|^id: ?|key=))([\w-]{20,})/gm;
 /** `assent check` takes a free port. */
 const callbackPort = /(?<=http:\/\/127\.0\.0\.1:)\d{5}(?=\/v1\/callbacks\/)/g;
 const token = /eyJ[\w-]+\.[\w-]+\.[\w-]+/g;

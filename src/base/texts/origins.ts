@@ -48,3 +48,40 @@ export const originTexts = {
     nl: 'De organisatie heeft geen herkomst met deze naam.',
   },
 } satisfies Record<string, Text>;
+
+/** About the keys of an origin. */
+export const keyTexts = {
+  unknown: { en: 'The origin has no key with this id.', nl: 'De herkomst heeft geen sleutel met deze id.' },
+  invalid: {
+    en: 'The key is invalid. The faults say where, and why.',
+    nl: 'De sleutel is niet geldig. De fouten zeggen waar en waarom.',
+  },
+  known: {
+    en: 'The origin has this key already, or had it. Bring another one.',
+    nl: 'De herkomst heeft deze sleutel al, of had die eerder. Lever een andere aan.',
+  },
+  tooMany: (max: number): Text => ({
+    en: `An origin has at most ${max} keys that have not ended. Revoke one first.`,
+    nl: `Een herkomst heeft hoogstens ${max} sleutels die niet zijn verlopen. Trek er eerst een in.`,
+  }),
+  endsBeforeStart: {
+    en: 'A key must end after it starts, and in the future.',
+    nl: 'Een sleutel moet na het begin eindigen, en in de toekomst.',
+  },
+  oneOf: {
+    en: 'Send a public key or the URL of a key set, not both.',
+    nl: 'Stuur een openbare sleutel of de URL van een sleutelset, niet allebei.',
+  },
+  privateMember: {
+    en: 'This is a part of the private key, which must never leave your system. Make another key, and send its public part only.',
+    nl: 'Dit is een deel van de privésleutel, die uw systeem nooit mag verlaten. Maak een andere sleutel en stuur alleen het openbare deel.',
+  },
+  notSupported: {
+    en: 'Only public Ed25519 keys are supported: a JWK with kty OKP, crv Ed25519 and x (RFC 8037).',
+    nl: 'Alleen openbare Ed25519-sleutels worden ondersteund: een JWK met kty OKP, crv Ed25519 en x (RFC 8037).',
+  },
+  setUnusable: (code: string): Text => ({
+    en: `The key set cannot be used: ${code}. The URL must return a JWK Set with at most 20 Ed25519 keys, in 64 KiB.`,
+    nl: `De sleutelset is niet bruikbaar: ${code}. De URL moet een JWK Set met hoogstens 20 Ed25519-sleutels geven, in 64 KiB.`,
+  }),
+} satisfies Record<string, Text | ((value: never) => Text)>;

@@ -23,6 +23,10 @@ export const happenings: Record<string, Text | undefined> = {
   'origin.key_brought': { en: 'Brought a key for origin {origin}', nl: 'Sleutel aangeleverd voor herkomst {origin}' },
   'origin.key_revoked': { en: 'Revoked a key of origin {origin}', nl: 'Sleutel van herkomst {origin} ingetrokken' },
   'origin.key_ended': { en: 'A key of origin {origin} ended', nl: 'Een sleutel van herkomst {origin} is verlopen' },
+  'origin.key_read': {
+    en: 'The key set of origin {origin} changed',
+    nl: 'De sleutelset van herkomst {origin} is gewijzigd',
+  },
   'origin.keys_read': {
     en: 'Read the private keys of origin {origin}',
     nl: 'Privésleutels van herkomst {origin} gelezen',

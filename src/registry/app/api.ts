@@ -13,6 +13,7 @@ import { createFastPath } from '../http/fast-path.js';
 import { siteOf } from '../http/html-page.js';
 import { Pipeline } from '../http/pipeline.js';
 import { routes as match } from '../match/routes.js';
+import { serveDirectory } from '../origins/directory.js';
 import { routes as origins } from '../origins/routes.js';
 import { servePages } from '../pages/serve.js';
 import { routes as overview } from '../overview/routes.js';
@@ -63,6 +64,7 @@ export function createApi(
       // The development issuer reads its own keys from its file: no token for the API is accepted because it is in this set.
       const jwks = async () => ({ keys: [...(developmentKeys?.keys ?? []), ...(await registryKeys.publicKeys())] });
       serveDocuments(express, setHeaders, context, { jwks, authzen: authzenMetadata(context) });
+      serveDirectory(express, setHeaders, context);
       servePages(express, setHeaders, context);
     },
   });

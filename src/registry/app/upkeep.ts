@@ -5,6 +5,7 @@ import type { Context } from '../context.js';
 import { forgetLeases } from '../deliveries/retention.js';
 import { forgetGrants, noteExpiries } from '../grants/retention.js';
 import { forgetCooldowns, forgetHandshakes, forgetRateWindows } from '../handshake/retention.js';
+import { forgetKeysOfOrigins, noteKeyTimes, readDueSets } from '../origins/key-upkeep.js';
 import { unpark } from '../handshake/lane.js';
 import { renewDue } from '../handshake/renew.js';
 import { findOverloads } from '../handshake/renewal-load.js';
@@ -56,6 +57,7 @@ export function createUpkeep({
   registryKeys,
   counter,
   stopping,
+  readDocument,
 }: Context): Upkeep {
   // There may be many statements, and a stop waits only for the one in progress.
   const query: Query = async (text, values) => {
@@ -103,6 +105,8 @@ export function createUpkeep({
   const sweeping: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   /** Of its own, because a block of a million takes minutes to announce. */
   const announcing: Interval = { ms: config.pollMs * 2, firstMs: 0 };
+  /** Of its own, because it waits for servers of tenants. */
+  const reading: Interval = { ms: 60_000, firstMs: 0 };
   const forgetting: Interval = { ms: hourMs, firstMs: 0 };
   // These read all rows that are old enough, of which most may have to stay; at first, the process loads its memory.
   const reviewing: Interval = { ms: 24 * hourMs, firstMs: 600_000 };
@@ -111,6 +115,8 @@ export function createUpkeep({
     { name: 'end subscriptions', every: sweeping, run: untilDone(500, recordEnds) },
     { name: 'lift blocks', every: sweeping, run: createBlockStore(database).liftEnded },
     { name: 'announce blocks', every: announcing, run: announce },
+    { name: 'start and end keys', every: sweeping, run: untilDone(100, noteKeyTimes) },
+    { name: 'read key sets', every: reading, run: () => readDueSets(database, readDocument, stopping) },
     { name: 'end callbacks', every: sweeping, run: untilDone(100, refuseUncalled) },
     { name: 'find parked handshakes that are wanted', every: sweeping, run: unparkNext },
     { name: 'renew grants', every: sweeping, run: renewNext },
@@ -124,6 +130,7 @@ export function createUpkeep({
     { name: 'delete cool-downs', every: forgetting, run: () => forgetCooldowns(query) },
     { name: 'delete audit records', every: forgetting, run: () => forgetAudits(query, auditDays) },
     { name: 'delete leases', every: forgetting, run: () => forgetLeases(query) },
+    { name: 'delete keys', every: reviewing, run: () => forgetKeysOfOrigins(query, days) },
     { name: 'delete handshakes', every: reviewing, run: () => forgetHandshakes(query, days) },
     { name: 'delete grants', every: reviewing, run: () => forgetGrants({ ...database, query }, days) },
     { name: 'renew keys of the registry', every: reviewing, run: () => registryKeys.renew() },
@@ -150,6 +157,7 @@ export function createUpkeep({
     async sweep() {
       await runAll(sweeping);
       await runAll(announcing);
+      await runAll(reading);
     },
     async forget() {
       await runAll(forgetting);

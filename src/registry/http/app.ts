@@ -36,13 +36,13 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
       const route = pipeline.routeOf(operation);
       app[operation.method](path, (request, response, next) => {
         // Express runs GET handlers for HEAD. HEAD must not change anything (RFC 9110 section 9.2.1).
-        if (request.method === 'HEAD' && operation.scopes === undefined) return next();
+        if (request.method === 'HEAD' && !operation.isSafe) return next();
         const exchange = exchangeOf(response);
         exchange.match = { route, path: request.params, queryText: queryTextOf(request.url), address: request.path };
         pipeline.receive(exchange, (read) => pipeline.send(read, pipeline.make(read)));
       });
     }
-    const changesByGet = onPath.some(({ method, scopes }) => method === 'get' && scopes === undefined);
+    const changesByGet = onPath.some(({ method, isSafe }) => method === 'get' && !isSafe);
     const methods = onPath.map(({ method }) => method.toUpperCase());
     answerMethods(app, path, setHeaders, methods, changesByGet);
   }

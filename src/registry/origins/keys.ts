@@ -6,6 +6,7 @@ import type { Origin } from '../../consent/origin.js';
 import { publicKeyOf, type PublicKey } from '../../signatures/keys.js';
 import type { SignatureAgent, SignatureForm } from '../../signatures/request-signature.js';
 import type { Actor, Sql } from '../storage/database.js';
+import { Prisma } from '../storage/generated/client.js';
 import { insertRows, type TableRow } from '../storage/rows.js';
 import type { SealContext, Vault } from '../storage/vault.js';
 
@@ -71,6 +72,13 @@ export async function insertKey(
 
 const ownerOf = (tenant: string, id: string): SealContext => ({ tenant, owner: `origin_key:${id}` });
 
+/** A statement for the key that signs now. */
+export const signingKeyOf = (origin: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  select made.id::text as id, made.tenant, made.publickey ->> 'kid' as keyid, made.privatekey from origin_key made
+  where made.origin = ${origin} and made.kind = 'made' and made.revokedat is null
+    and made.startsat <= statement_timestamp() and (made.endsat is null or made.endsat > statement_timestamp())
+  order by made.startsat desc, made.id desc limit 1`;
+
 /** What signs the requests of one origin now. */
 export interface Signer {
   keyid: string;
@@ -124,11 +132,7 @@ export class Signers {
   async of(sql: Sql, origins: readonly string[]): Promise<Map<string, Signer>> {
     const rows = await sql.$queryRaw<Array<MadeRow & KeyPlace & { signatures: SignatureForm }>>`
       select o.name, o.directory::text as directory, o.signatures, o.verifiedby as "verifiedBy", k.*
-      from origin o cross join lateral (
-        select k.id::text as id, k.tenant, k.publickey ->> 'kid' as keyid, k.privatekey from origin_key k
-        where k.origin = o.name and k.kind = 'made' and k.revokedat is null
-          and k.startsat <= statement_timestamp() and (k.endsat is null or k.endsat > statement_timestamp())
-        order by k.startsat desc, k.id desc limit 1) k
+      from origin o cross join lateral (${signingKeyOf(Prisma.sql`o.name`)}) k
       where o.name = any (${[...new Set(origins)]}::text[]) and o.signatures <> 'off'`;
     const signers = new Map<string, Signer>();
     for (const row of rows) {

@@ -8,25 +8,20 @@ import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { parseOriginName, type Origin, type OriginPolicy } from '../../consent/origin.js';
 import { policyMembers } from './columns.js';
-import { agentOf, privateJwkOf } from './keys.js';
-import { createOriginStore, findOrigin } from './store.js';
+import { keyRoutes } from './key-routes.js';
+import { createOriginStore } from './store.js';
 import { checkSubscriptionRules } from './subscription-rule.js';
 
 type Settings = components['schemas']['OriginSettings'];
 type OriginOperation = 'listOrigins' | 'createOrigin' | 'getOrigin' | 'replaceOrigin' | 'updateOrigin' | 'deleteOrigin';
 
-export function routes({
-  contract,
-  database,
-  cascades,
-  config,
-  vault,
-  signers,
-}: Context): Handlers<OriginOperation | 'readPrivateKeys'> {
+export function routes(context: Context): ReturnType<typeof keyRoutes> & Handlers<OriginOperation> {
+  const { contract, database, cascades, vault } = context;
   const origins = createOriginStore({ database, vault, removeDependents: cascades.removeGrants });
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
 
   return {
+    ...keyRoutes(context),
     listOrigins: async ({ query, principal, address }) => {
       const after = readListCursor(query.cursor, address, (key) => parseOriginName(key).ok);
       const page = await origins.list(principal.tenant, { after, limit: query.limit ?? 50, notices: query.notices });
@@ -77,30 +72,6 @@ export function routes({
       answer(
         await origins.remove(actorOf(call), nameOf(call), (origin) => requireConditions(call.header, origin.version)),
       ),
-
-    readPrivateKeys: (call) =>
-      database.write(async (tx) => {
-        const origin = await findOrigin(tx.sql, call.principal.tenant, nameOf(call));
-        const keys = await signers.ofOrigin(tx.sql, origin.name);
-        tx.audit(actorOf(call), 'origin.keys_read', `origin:${origin.name}`, {
-          keyids: keys.map(({ keyid }) => keyid),
-        });
-        return {
-          status: 200,
-          body: {
-            origin: origin.name,
-            signatures: origin.signatures,
-            agent: agentOf(origin, config.publicUrl),
-            keys: keys.map(({ id, keyid, startsAt, endsAt, privateKey }) => ({
-              id,
-              keyid,
-              startsat: startsAt.toISOString(),
-              ...(endsAt && { endsat: endsAt.toISOString() }),
-              privatekey: privateJwkOf(privateKey),
-            })),
-          },
-        };
-      }),
   };
 
   function replace(

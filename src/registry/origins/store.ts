@@ -171,7 +171,7 @@ export async function findDefaultOrigin(sql: Sql, tenant: string): Promise<Origi
   return row === undefined ? undefined : originOf(row);
 }
 
-async function lockOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
+export async function lockOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
   await sql.$queryRaw`select 1 from origin where name = ${name} and tenant = ${tenant} for update`;
   return findOrigin(sql, tenant, name);
 }

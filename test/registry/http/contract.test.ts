@@ -131,9 +131,9 @@ function expectProblem(response: supertest.Response, status: number, code: strin
 describe('methods', () => {
   test.each(withMethods)('OPTIONS on $path returns its methods, without a token', async ({ path, operations: all }) => {
     const answer = await nobody.options(path).expect(200);
-    const isCallback = path.startsWith('/v1/callbacks');
+    const isUnsafe = path.startsWith('/v1/callbacks') || path.endsWith('/private-keys');
     const expected = all.flatMap(({ method }) =>
-      method === 'get' && !isCallback ? ['GET', 'HEAD'] : [method.toUpperCase()],
+      method === 'get' && !isUnsafe ? ['GET', 'HEAD'] : [method.toUpperCase()],
     );
     expect(answer.get('Allow')?.split(', ').sort()).toEqual([...expected, 'OPTIONS'].sort());
     expect(answer.get('Accept-Patch')).toBe(expected.includes('PATCH') ? 'application/merge-patch+json' : undefined);
@@ -220,9 +220,9 @@ describe('tokens', () => {
     expectProblem(await clients['assent:admin'].post('/v1/origins').type('json').send(body), 413, 'body_too_large');
   });
 
-  test('the callback is the only operation without a token', () => {
+  test('only the callback and public keys need no token', () => {
     const open = operations.filter(({ allowed }) => allowed.length === 0).map(({ id }) => id);
-    expect(open).toEqual(['decideCallbackByGet', 'decideCallback']);
+    expect(open).toEqual(['decideCallbackByGet', 'decideCallback', 'readDirectory']);
   });
 });
 
