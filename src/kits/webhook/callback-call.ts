@@ -1,5 +1,6 @@
 import { parseRetryAfter } from '../../consent/backoff.js';
 import type { Rate } from '../../consent/rate.js';
+import { directoryMediaType } from '../../signatures/request-signature.js';
 import type { Callback, CallbackGuard } from './callback-url.js';
 
 /**
@@ -11,6 +12,10 @@ export type CallResult =
   | { kind: 'rejected'; detail: string }
   | { kind: 'failed'; detail: string; retryAfterMs: number | undefined };
 
+/** A document: at most `maxBytes`, or `failed` with why there is none. */
+export type ReadResult =
+  { kind: 'read'; body: Uint8Array; cacheControl: string | undefined } | { kind: 'failed'; detail: string };
+
 export interface CallSettings {
   guard: CallbackGuard;
   /** PEM of an authority that is trusted instead of the public ones. */
@@ -19,7 +24,7 @@ export interface CallSettings {
   deadlineMs: number;
 }
 
-/** What calls callback URLs, which depends on the runtime. */
+/** What sends requests of the webhook itself, which depends on the runtime. */
 export interface Caller {
   /**
    * Gives consent: one POST request with the rate (webhook specification, sections 4.1.3 and 4.2.2). Follows no redirect,
@@ -31,11 +36,15 @@ export interface Caller {
     settings: CallSettings,
     signal: AbortSignal,
   ): Promise<CallResult>;
+  /** Reads a document with a 200. Follows no redirect. Never rejects. */
+  read(url: Callback, settings: CallSettings, maxBytes: number): Promise<ReadResult>;
   /** It connects only to addresses that the guard has seen, with the authorities that the settings name. */
   checksAddresses: boolean;
   /** The process goes on after a response. */
   background: boolean;
 }
+
+export const acceptKeys = { Accept: `${directoryMediaType}, application/jwk-set+json, application/json` };
 
 /** Statuses of the 4xx that ask for a repetition. */
 const temporary = [408, 425, 429];

@@ -1,7 +1,7 @@
 import { parseIp, parseNetwork, type IpAddress } from '../../base/formats/ip-address.js';
 import { limits } from '../../base/limits.js';
 
-/** Where callbacks may go. */
+/** Where requests of the webhook itself may go. */
 export interface CallbackRules {
   /** Names, or `name:port`, that may be called. Any public host at port 443 if absent. */
   hosts?: readonly string[] | undefined;
@@ -30,15 +30,18 @@ export interface CallbackGuard {
 }
 
 /**
- * Decides which callback URLs are called, so that a sender cannot use the application as a scanner. Throws an Error for
- * a host or a network that is none.
+ * Decides which URLs are called, so that a sender cannot use the application as a scanner. `setting` is the one that has
+ * the rules. Throws an Error for a host or a network that is none.
  */
-export function createCallbackGuard({ hosts, networks = [], development = false }: CallbackRules): CallbackGuard {
+export function createCallbackGuard(
+  { hosts, networks = [], development = false }: CallbackRules,
+  setting = 'callbacks',
+): CallbackGuard {
   const named = hosts === undefined ? undefined : new Set(hosts.map(namedHost));
   const allowed = networks.map((network) => {
     const includes = parseNetwork(network);
     if (includes !== undefined) return includes;
-    throw new Error(`\`callbacks.networks\` has ${JSON.stringify(network)}: write it as 10.0.0.0/8 or fd00::/8.`);
+    throw new Error(`\`${setting}.networks\` has ${JSON.stringify(network)}: write it as 10.0.0.0/8 or fd00::/8.`);
   });
 
   const isReachable = (text: string) => {

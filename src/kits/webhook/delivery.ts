@@ -2,6 +2,7 @@ import type { Fault } from '../../base/errors.js';
 import type { CloudEvent as ReadCloudEvent, Mode } from '../../events/cloud-event.js';
 import { readEvents, type MessageLimits } from '../../events/read-events.js';
 import { parseOriginName } from '../../consent/origin.js';
+import type { Rate } from '../../consent/rate.js';
 import { limits as usualLimits } from '../../base/limits.js';
 import type { createAuthentication } from './authentication.js';
 import { plainEvents, type CloudEvent } from './cloud-event.js';
@@ -15,6 +16,7 @@ import {
 } from './exchange.js';
 import type { OriginCheck } from './origin-policy.js';
 import type { LargeIntegers } from './parse-data.js';
+import type { Verification } from './verification.js';
 
 /** A response with content: 200, or 201 (webhook specification, section 2.2). `type` is its Content-Type. */
 export interface Content {
@@ -55,18 +57,23 @@ export class Gone extends Error {
 export interface DeliveryParts {
   authenticate: ReturnType<typeof createAuthentication>;
   policy: OriginCheck;
+  verification: Verification | undefined;
   counter: RequestCounter;
   receive: Receive;
   limits: MessageLimits;
   largeIntegers: LargeIntegers;
 }
 
-/** Answers one delivery (webhook specification, section 2.2). Rejects if the application fails. */
+/**
+ * Answers one delivery (webhook specification, section 2.2): who sends, whether it may, whether it is signed, how fast,
+ * and only then what. Rejects if the application fails.
+ */
 export async function answerDelivery(
-  { authenticate, policy, counter, receive, limits, largeIntegers }: DeliveryParts,
+  parts: DeliveryParts,
   request: WebhookRequest,
   headers: Readonly<Record<string, string>>,
 ): Promise<WebhookResponse> {
+  const { authenticate, policy, verification, limits } = parts;
   const named = headers['webhook-request-origin']?.trim() ?? '';
   const parsed = parseOriginName(named);
   const asked = { origin: parsed.ok ? parsed.name : '', headers };
@@ -80,35 +87,63 @@ export async function answerDelivery(
     const detail = 'This webhook reads bodies without Content-Encoding.';
     return problem(415, detail, { headers: { 'Accept-Encoding': 'identity' } });
   }
-  const waitSeconds = verdict.rate === '*' ? 0 : await counter.take(parsed.name, verdict.rate);
-  if (waitSeconds > 0) {
-    const detail = `${parsed.name} may send ${verdict.rate} requests per minute.`;
-    return problem(429, detail, { headers: { 'Retry-After': String(Math.ceil(waitSeconds)) } });
+  let body: Promise<Uint8Array | WebhookResponse> | undefined;
+  const readBody = () => (body ??= bodyOf(request, headers, limits));
+  const verified = await verification?.checkDelivery(parsed.name, verdict, request, readBody);
+  if (verified?.ok === false) return verified.refusal;
+  const delivery = { ...asked, ...(verified?.keyid !== undefined && { keyid: verified.keyid }) };
+  let isAccepted = false;
+  try {
+    const response = await accept(parts, delivery, verdict.rate, request, readBody);
+    isAccepted = response.status < 300;
+    return withCaching(response, authenticated.inQuery && isAccepted);
+  } finally {
+    if (!isAccepted) await verified?.release();
   }
-  const read = await readMessage(request, headers, limits, largeIntegers);
-  if ('status' in read) return read;
-  const result = await receive(read.events, { ...asked, rawBody: read.rawBody });
-  return withCaching(answerOf(result), authenticated.inQuery);
 }
 
-async function readMessage(
+async function accept(
+  { counter, receive, limits, largeIntegers }: DeliveryParts,
+  delivery: Omit<ReceivedDelivery, 'rawBody'>,
+  rate: Rate,
+  request: WebhookRequest,
+  readBody: () => Promise<Uint8Array | WebhookResponse>,
+): Promise<WebhookResponse> {
+  const waitSeconds = rate === '*' ? 0 : await counter.take(delivery.origin, rate);
+  if (waitSeconds > 0) {
+    const detail = `${delivery.origin} may send ${rate} requests per minute.`;
+    return problem(429, detail, { headers: { 'Retry-After': String(Math.ceil(waitSeconds)) } });
+  }
+  const body = await readBody();
+  if (!(body instanceof Uint8Array)) return body;
+  const events = eventsOf(request, body, limits, largeIntegers);
+  return Array.isArray(events) ? answerOf(await receive(events, { ...delivery, rawBody: body })) : events;
+}
+
+async function bodyOf(
   request: WebhookRequest,
   headers: Readonly<Record<string, string>>,
   limits: MessageLimits,
-  largeIntegers: LargeIntegers,
-): Promise<{ events: CloudEvent[]; rawBody: Uint8Array } | WebhookResponse> {
+): Promise<Uint8Array | WebhookResponse> {
   const tooLarge = () => problem(413, `The body has more than ${limits.bytes} bytes.`);
   if (Number(headers['content-length']) > limits.bytes) return tooLarge();
   const body = await request.body(limits.bytes);
   if (body === 'too_large') return tooLarge();
-  if (body === 'interrupted') return problem(400, 'The body is incomplete.');
+  return body === 'interrupted' ? problem(400, 'The body is incomplete.') : body;
+}
+
+function eventsOf(
+  request: WebhookRequest,
+  body: Uint8Array,
+  limits: MessageLimits,
+  largeIntegers: LargeIntegers,
+): CloudEvent[] | WebhookResponse {
   const message = readEvents({ headers: request.headers, body }, limits);
   if ('code' in message) {
     const status = message.code === 'body_too_large' ? 413 : message.code === 'media_type_unsupported' ? 415 : 400;
     return problem(status, message.faults[0]?.detail ?? '', { faults: message.faults });
   }
-  const events = validEvents(message.mode, body, message.events, largeIntegers);
-  return Array.isArray(events) ? { events, rawBody: body } : events;
+  return validEvents(message.mode, body, message.events, largeIntegers);
 }
 
 function validEvents(

@@ -25,6 +25,8 @@ export interface DeliveryRequest {
 }
 
 export interface ReceivedDelivery extends DeliveryRequest {
+  /** With `verify.keys`: the thumbprint of the key that signed it. */
+  keyid?: string;
   /** The body exactly as it was received: to check a signature, or to parse it in another way. */
   rawBody: Uint8Array;
 }
@@ -65,11 +67,14 @@ const titles: Readonly<Record<number, string>> = {
   503: 'Service unavailable',
 };
 
+/** A place, and the rule that it breaks: one of events, or of signatures (`VerifyFault`). */
+type Broken = Pick<Fault<string>, 'pointer' | 'detail'> & { rule: string };
+
 /** A refusal as a problem (RFC 9457). `faults` name the places in the message and the rules that they break. */
 export function problem(
   status: number,
   detail: string,
-  { headers = {}, faults = [] }: { headers?: Record<string, string>; faults?: ReadonlyArray<Fault<string>> } = {},
+  { headers = {}, faults = [] }: { headers?: Record<string, string>; faults?: readonly Broken[] } = {},
 ): WebhookResponse {
   const shown = faults.map(({ pointer, rule, detail: why }) => ({ pointer, rule, detail: why }));
   return {

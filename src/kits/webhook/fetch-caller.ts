@@ -1,5 +1,7 @@
 import { formatRate } from '../../consent/rate.js';
-import { resultOf, type Caller } from './callback-call.js';
+import { acceptKeys, resultOf, type Caller, type CallSettings, type ReadResult } from './callback-call.js';
+import type { Callback } from './callback-url.js';
+import { readAll } from './fetch.js';
 
 /**
  * Calls with `fetch`, as every runtime has it. No request of fetch can be bound to an address, so what a name resolves to
@@ -8,34 +10,62 @@ import { resultOf, type Caller } from './callback-call.js';
 export const fetchCaller: Caller = {
   checksAddresses: false,
   background: false,
-  async call({ isSecure, authority, target }, { origin, rate }, { deadlineMs }, signal) {
-    const url = `${isSecure ? 'https' : 'http'}://${authority}${target}`;
-    const { pathname, search } = new URL(url);
-    // Such as dots in the path: the sender gave another URL.
-    if (pathname + search !== target) return { kind: 'rejected', detail: 'fetch would change its path' };
-    const stop = new AbortController();
-    const end = () => stop.abort();
-    signal.addEventListener('abort', end);
-    const timer = setTimeout(end, deadlineMs);
-    try {
-      const response = await fetch(url, {
-        method: 'POST',
-        redirect: 'manual',
-        headers: { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': formatRate(rate) },
-        signal: stop.signal,
-      });
-      const { status, headers } = response;
+  async call(url, { origin, rate }, settings, signal) {
+    const headers = { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': formatRate(rate) };
+    const result = await ask(url, settings, { method: 'POST', headers }, signal, async (response) => {
       await response.body?.cancel().catch(() => undefined);
-      return resultOf(status, headers.get('retry-after') ?? undefined, headers.get('date') ?? undefined);
-    } catch (error) {
-      const why = stop.signal.aborted ? `there was no response within ${deadlineMs} ms` : reasonOf(error);
-      return { kind: 'failed', detail: why, retryAfterMs: undefined };
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-    }
+      const { status, headers: answer } = response;
+      return resultOf(status, answer.get('retry-after') ?? undefined, answer.get('date') ?? undefined);
+    });
+    if (typeof result !== 'string') return result;
+    return result === otherUrl
+      ? { kind: 'rejected', detail: result }
+      : { kind: 'failed', detail: result, retryAfterMs: undefined };
+  },
+  async read(url, settings, maxBytes) {
+    const asked = { method: 'GET', headers: acceptKeys };
+    const result = await ask<ReadResult>(url, settings, asked, undefined, async (response) => {
+      const { status, headers } = response;
+      const body = status === 200 ? await readAll(response.body, maxBytes) : undefined;
+      if (body instanceof Uint8Array)
+        return { kind: 'read', body, cacheControl: headers.get('cache-control') ?? undefined };
+      if (status !== 200) await response.body?.cancel().catch(() => undefined);
+      return {
+        kind: 'failed',
+        detail: status === 200 ? `it has more than ${maxBytes} bytes` : `it returned ${status}`,
+      };
+    });
+    return typeof result === 'string' ? { kind: 'failed', detail: result } : result;
   },
 };
+
+/** A path with dots, for example: the sender gave another URL. */
+const otherUrl = 'fetch would change its path';
+
+/** One request, without redirects; a text says why there was no response. */
+async function ask<T>(
+  { isSecure, authority, target }: Callback,
+  { deadlineMs }: CallSettings,
+  asked: { method: string; headers: Record<string, string> },
+  signal: AbortSignal | undefined,
+  answered: (response: Response) => Promise<T>,
+): Promise<T | string> {
+  const url = `${isSecure ? 'https' : 'http'}://${authority}${target}`;
+  const { pathname, search } = new URL(url);
+  if (pathname + search !== target) return otherUrl;
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  signal?.addEventListener('abort', end);
+  const timer = setTimeout(end, deadlineMs);
+  try {
+    return await answered(await fetch(url, { ...asked, redirect: 'manual', signal: stop.signal }));
+  } catch (error) {
+    return stop.signal.aborted ? `there was no response within ${deadlineMs} ms` : reasonOf(error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', end);
+  }
+}
 
 /** Never the message: that of Deno has the URL, which is a secret. */
 function reasonOf(error: unknown): string {

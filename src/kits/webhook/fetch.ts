@@ -18,22 +18,23 @@ function requestOfFetch(request: Request, lifetime: Lifetime | undefined): Webho
 
 async function readBody(request: Request, limit: number): Promise<Uint8Array | 'too_large' | 'interrupted'> {
   if (request.bodyUsed) throw new BodyTakenError();
-  const reader = request.body?.getReader();
+  return readAll(request.body, limit).catch(() => 'interrupted' as const);
+}
+
+/** Rejects if the stream fails. */
+export async function readAll(body: Request['body'], limit: number): Promise<Uint8Array | 'too_large'> {
+  const reader = body?.getReader();
   if (reader === undefined) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  try {
-    for (;;) {
-      const { done, value } = (await reader.read()) as { done: boolean; value: Uint8Array };
-      if (done) return concatenate(chunks, bytes);
-      bytes += value.length;
-      chunks.push(value);
-      if (bytes <= limit) continue;
-      await reader.cancel();
-      return 'too_large';
-    }
-  } catch {
-    return 'interrupted';
+  for (;;) {
+    const { done, value } = (await reader.read()) as { done: boolean; value: Uint8Array };
+    if (done) return concatenate(chunks, bytes);
+    bytes += value.length;
+    chunks.push(value);
+    if (bytes <= limit) continue;
+    await reader.cancel();
+    return 'too_large';
   }
 }
 

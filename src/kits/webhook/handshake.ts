@@ -1,8 +1,9 @@
 import { parseOriginName } from '../../consent/origin.js';
 import { formatRate, parseRate } from '../../consent/rate.js';
-import { allow, originRepeated, type WaitUntil, type WebhookResponse } from './exchange.js';
+import { allow, originRepeated, type WebhookRequest, type WebhookResponse } from './exchange.js';
 import type { OriginCheck } from './origin-policy.js';
 import type { PendingRequests } from './pending.js';
+import type { Verification } from './verification.js';
 
 /** OPTIONS is supported, so this is no 405; and without WebHook headers it is no consent (section 4.2). */
 const noConsent: WebhookResponse = { status: 200, headers: allow, body: undefined };
@@ -12,9 +13,13 @@ const noConsent: WebhookResponse = { status: 200, headers: allow, body: undefine
  * fails, which is no consent either.
  */
 export async function answerHandshake(
-  { policy, pending }: { policy: OriginCheck; pending: PendingRequests },
+  {
+    policy,
+    pending,
+    verification,
+  }: { policy: OriginCheck; pending: PendingRequests; verification: Verification | undefined },
+  request: WebhookRequest,
   headers: Readonly<Record<string, string>>,
-  waitUntil: WaitUntil | undefined,
 ): Promise<WebhookResponse> {
   const asked = headers['webhook-request-origin']?.trim();
   if (asked === undefined) {
@@ -24,6 +29,9 @@ export async function answerHandshake(
   const origin = parseOriginName(asked);
   if (!origin.ok) return noConsent;
   const verdict = await policy(origin.name);
+  if (verdict.kind === 'denied') return noConsent;
+  const refusal = await verification?.refuseHandshake(origin.name, verdict, request);
+  if (refusal !== undefined) return refusal;
   if (verdict.kind === 'allowed') {
     const consent = {
       'WebHook-Allowed-Origin': verdict.isAny ? '*' : asked,
@@ -32,10 +40,10 @@ export async function answerHandshake(
     return { status: 200, headers: { ...allow, ...consent }, body: undefined };
   }
   const callback = headers['webhook-request-callback']?.trim();
-  if (verdict.kind === 'later' && callback !== undefined) {
+  if (callback !== undefined) {
     const rate = parseRate(headers['webhook-request-rate'] ?? '');
     const requestedRate = rate === '*' ? undefined : rate;
-    await pending.keep({ origin: origin.name, callback, requestedRate }, waitUntil);
+    await pending.keep({ origin: origin.name, callback, requestedRate }, request.waitUntil);
   }
   return noConsent;
 }

@@ -1,20 +1,34 @@
 import { lookup as resolveName, type LookupAddress } from 'node:dns';
-import { request as httpRequest, type RequestOptions } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { concatenate } from '../../base/formats/bytes.js';
 import { whenAborted } from '../../base/until.js';
 import { formatRate } from '../../consent/rate.js';
-import { resultOf, type Caller, type CallResult } from './callback-call.js';
+import {
+  acceptKeys,
+  resultOf,
+  type Caller,
+  type CallResult,
+  type CallSettings,
+  type ReadResult,
+} from './callback-call.js';
+import type { Callback } from './callback-url.js';
 
 class AddressNotAllowed extends Error {}
 
-/** Checks the addresses of the name that the connection uses. */
-const call: Caller['call'] = (
-  { isSecure, authority, host, port, target },
-  { origin, rate },
-  { guard, ca, deadlineMs },
-  signal,
-) => {
+interface Asked {
+  method: 'GET' | 'POST';
+  headers: Record<string, string | number>;
+}
+
+/** Checks the addresses of the name that the connection uses. What is done with the response decides when it is over. */
+function ask<T>(
+  { isSecure, authority, host, port, target }: Callback,
+  { guard, ca, deadlineMs }: CallSettings,
+  { method, headers }: Asked,
+  { signal, failed, answered }: Outcome<T>,
+): Promise<T> {
   const lookup: LookupFunction = (name, options, give) => {
     resolveName(name, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
       if (error !== null) return give(error, '', 0);
@@ -25,7 +39,7 @@ const call: Caller['call'] = (
     });
   };
   const options: RequestOptions = {
-    method: 'POST',
+    method,
     host,
     port,
     path: target,
@@ -33,42 +47,90 @@ const call: Caller['call'] = (
     // No shared agent: it may have a proxy, and keeps connections.
     agent: false,
     maxHeaderSize: 8_192,
-    headers: {
-      Host: authority,
-      'Content-Length': 0,
-      'WebHook-Allowed-Origin': origin,
-      'WebHook-Allowed-Rate': formatRate(rate),
-    },
+    headers: { Host: authority, ...headers },
   };
-  return new Promise<CallResult>((resolve) => {
+  return new Promise<T>((resolve) => {
     const request = isSecure
       ? httpsRequest({ ...options, ...(ca !== undefined && { ca }), rejectUnauthorized: true })
       : httpRequest(options);
     const stop = (why: string) => request.destroy(new Error(why));
     const timer = setTimeout(() => stop(`there was no response within ${deadlineMs} ms`), deadlineMs);
     timer.unref();
-    const leave = whenAborted([signal], () => stop('the webhook was closed'));
-    const settle = (result: CallResult) => {
+    const leave = whenAborted(signal ? [signal] : [], () => stop('the webhook was closed'));
+    const settle = (result: T) => {
       clearTimeout(timer);
       leave();
       resolve(result);
     };
-    request.on('error', (error) => {
-      const detail = error.message || String((error as NodeJS.ErrnoException).code);
-      settle(
-        error instanceof AddressNotAllowed
-          ? { kind: 'rejected', detail }
-          : { kind: 'failed', detail, retryAfterMs: undefined },
-      );
-    });
+    const fail = (error: Error) =>
+      settle(failed(error, error.message || String((error as NodeJS.ErrnoException).code)));
+    request.on('error', fail);
     request.once('response', (response) => {
-      const { statusCode = 0, headers } = response;
-      response.destroy();
-      settle(resultOf(statusCode, headers['retry-after'], headers.date));
+      response.on('error', fail);
+      answered(response, settle);
     });
     request.end();
   });
+}
+
+interface Outcome<T> {
+  signal?: AbortSignal;
+  failed: (error: Error, detail: string) => T;
+  answered: (response: IncomingMessage, settle: (result: T) => void) => void;
+}
+
+const call: Caller['call'] = (url, { origin, rate }, settings, signal) => {
+  const headers = {
+    'Content-Length': 0,
+    'WebHook-Allowed-Origin': origin,
+    'WebHook-Allowed-Rate': formatRate(rate),
+  };
+  return ask<CallResult>(
+    url,
+    settings,
+    { method: 'POST', headers },
+    {
+      signal,
+      failed: (error, detail) =>
+        error instanceof AddressNotAllowed
+          ? { kind: 'rejected', detail }
+          : { kind: 'failed', detail, retryAfterMs: undefined },
+      answered(response, settle) {
+        const { statusCode = 0, headers: answer } = response;
+        response.destroy();
+        settle(resultOf(statusCode, answer['retry-after'], answer.date));
+      },
+    },
+  );
 };
 
+const read: Caller['read'] = (url, settings, maxBytes) =>
+  ask<ReadResult>(
+    url,
+    settings,
+    { method: 'GET', headers: acceptKeys },
+    {
+      failed: (_error, detail) => ({ kind: 'failed', detail }),
+      answered(response, settle) {
+        const { statusCode, headers } = response;
+        const end = (result: ReadResult) => {
+          settle(result);
+          response.destroy();
+        };
+        if (statusCode !== 200) return end({ kind: 'failed', detail: `it returned ${statusCode}` });
+        const chunks: Uint8Array[] = [];
+        let bytes = 0;
+        response.on('data', (chunk: Uint8Array) => {
+          chunks.push(chunk);
+          bytes += chunk.length;
+          if (bytes > maxBytes) end({ kind: 'failed', detail: `it has more than ${maxBytes} bytes` });
+        });
+        response.once('end', () =>
+          settle({ kind: 'read', body: concatenate(chunks, bytes), cacheControl: headers['cache-control'] }),
+        );
+      },
+    },
+  );
+
 /** For Node, and for Deno and Bun, which have its modules. */
-export const nodeCaller: Caller = { call, checksAddresses: true, background: true };
+export const nodeCaller: Caller = { call, read, checksAddresses: true, background: true };

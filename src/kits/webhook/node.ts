@@ -7,6 +7,8 @@ import { BodyTakenError, type Handle, type WebhookRequest } from './exchange.js'
 export interface NodeRequest {
   method?: string | undefined;
   url?: string | undefined;
+  /** Where a framework takes a prefix from `url`. */
+  originalUrl?: unknown;
   rawHeaders: string[];
   body?: unknown;
   rawBody?: unknown;
@@ -29,7 +31,7 @@ type Next = (error?: unknown) => unknown;
 export function requestOfNode(request: NodeRequest): WebhookRequest {
   return {
     method: request.method ?? '',
-    url: request.url ?? '',
+    url: typeof request.originalUrl === 'string' ? request.originalUrl : (request.url ?? ''),
     headers: request.rawHeaders,
     body: (limit) => readBody(request, limit),
   };

@@ -13,6 +13,8 @@ export type { DeliveryRequest, ReceivedDelivery, WaitUntil, WebhookRequest, Webh
 export type { AllowedOrigins, OriginDecision, RateOfOrigins } from './origin-policy.js';
 export type { LargeIntegers } from './parse-data.js';
 export type { RequestCounter } from './counter.js';
+export type { KeySource, Refused, VerifyFault, VerifySettings } from './verification.js';
+export type { ReplayStore } from './replays.js';
 export type { Webhook, WebhookSettings } from './webhook.js';
 
 /**

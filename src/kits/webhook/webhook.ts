@@ -13,6 +13,7 @@ import { createOriginPolicy, type AllowedOrigins, type RateOfOrigins } from './o
 import type { LargeIntegers } from './parse-data.js';
 import { PendingRequests, type CallbackSettings, type Pending } from './pending.js';
 import type { Caller } from './callback-call.js';
+import { Verification, type VerifySettings } from './verification.js';
 
 export interface WebhookSettings {
   origins: AllowedOrigins;
@@ -24,6 +25,8 @@ export interface WebhookSettings {
    * is an error, because it may be a variable of the environment that is not set.
    */
   authenticate?: AuthenticateRequest;
+  /** Only signed requests get consent and deliver. If it is left out, signatures are not checked; undefined is an error. */
+  verify?: VerifySettings;
   /** `nl-gov` accepts no access token in the query. */
   profile?: 'cloudevents' | 'nl-gov' | undefined;
   /** A body has at most so many bytes (1,048,576 if absent) and events (100 if absent). */
@@ -80,6 +83,10 @@ export function createWebhookWith(caller: Caller, settings: WebhookSettings): We
   if ('authenticate' in settings && authenticate === undefined) {
     throw new Error('`authenticate` is undefined. Leave it out if senders need no access token.');
   }
+  if ('verify' in settings && settings.verify === undefined) {
+    throw new Error('`verify` is undefined. Leave it out if senders need not sign.');
+  }
+  checkNames(settings.verify ?? {}, verifySettingNames, 'verify.');
   // A fault that nobody sees is worse than a line in the console.
   const { onFault = console.error } = settings;
   if (typeof receive !== 'function') throw new Error('`receive` is the function that gets the events.');
@@ -93,8 +100,10 @@ export function createWebhookWith(caller: Caller, settings: WebhookSettings): We
   }
   const policy = createOriginPolicy(origins, rate);
   const pending = new PendingRequests(settings.callbacks, caller, onFault);
+  const verification = settings.verify && new Verification(settings.verify, caller, onFault);
   const parts = {
     policy,
+    verification,
     counter,
     receive,
     limits,
@@ -105,7 +114,9 @@ export function createWebhookWith(caller: Caller, settings: WebhookSettings): We
   const handle: Handle = async (request) => {
     try {
       const headers = headersOf(request.headers);
-      if (request.method === 'OPTIONS') return await answerHandshake({ policy, pending }, headers, request.waitUntil);
+      if (request.method === 'OPTIONS') {
+        return await answerHandshake({ policy, pending, verification }, request, headers);
+      }
       if (request.method === 'POST') return await answerDelivery(parts, request, headers);
       return problem(405, 'This is a webhook: it takes events with POST.', { headers: allow });
     } catch (error) {
@@ -137,6 +148,7 @@ const settingNames = {
   rate: 0,
   receive: 0,
   authenticate: 0,
+  verify: 0,
   profile: 0,
   limits: 0,
   largeIntegers: 0,
@@ -156,6 +168,18 @@ const callbackSettingNames = {
   networks: 0,
   development: 0,
 } satisfies Record<keyof CallbackSettings, 0>;
+
+const verifySettingNames = {
+  url: 0,
+  keys: 0,
+  secrets: 0,
+  replays: 0,
+  onRefused: 0,
+  networks: 0,
+  ca: 0,
+  development: 0,
+  deadlineMs: 0,
+} satisfies Record<keyof VerifySettings, 0>;
 
 /** A misspelt setting, such as `authentication`, would leave a door open. */
 function checkNames(settings: object, known: object, place: string): void {

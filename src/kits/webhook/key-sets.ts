@@ -1,0 +1,118 @@
+import { utf8Text } from '../../base/formats/bytes.js';
+import { keysOf, type PublicKey } from '../../signatures/keys.js';
+import type { ReadResult } from './callback-call.js';
+
+/** Seconds for which a document is used without another look, whatever its Cache-Control says. */
+const freshness = { min: 60, usual: 300, max: 3_600 };
+/** Seconds between two reads of one document: an unknown key or an outage leads to no more of them. */
+const pauseSeconds = 10;
+/** Seconds for which old keys are used while the document cannot be read. */
+const staleSeconds = 3_600;
+/** Above it, the one that was used the longest time ago is forgotten. */
+const maxDocuments = 1_000;
+
+/** The keys of an origin cannot be read at present. */
+export class KeysUnavailable extends Error {
+  override readonly name = 'KeysUnavailable';
+}
+
+/** Times are in seconds. */
+interface Document {
+  keys: ReadonlyMap<string, PublicKey>;
+  /** When the last read ended, well or not. */
+  triedAt: number;
+  /** When the keys were read; before the first time long ago, as `freshUntil` is. */
+  readAt: number;
+  freshUntil: number;
+  reading: Promise<void> | undefined;
+}
+
+interface KeySetSettings {
+  read: (url: string) => Promise<ReadResult>;
+  /** Requests may wait for the read that another one has begun. */
+  sharesReads: boolean;
+  onFault: (error: Error) => void;
+  /** Seconds since 1970. */
+  now?: () => number;
+}
+
+/** The JSON Web Key Sets of origins, by their URLs, in memory. */
+export class KeySets {
+  readonly #documents = new Map<string, Document>();
+  readonly #settings: KeySetSettings;
+  readonly #now: () => number;
+
+  constructor(settings: KeySetSettings) {
+    this.#settings = settings;
+    this.#now = settings.now ?? (() => Date.now() / 1_000);
+  }
+
+  /** Looks for an unknown key in the document once more. Rejects with KeysUnavailable. */
+  async keyOf(url: string, keyid: string): Promise<PublicKey | undefined> {
+    const document = this.#documentOf(url);
+    const startedAt = this.#now();
+    if (startedAt >= document.freshUntil) await this.#refresh(url, document);
+    if (!document.keys.has(keyid) && document.readAt < startedAt) await this.#refresh(url, document);
+    if (this.#now() < document.freshUntil + staleSeconds) return document.keys.get(keyid);
+    throw new KeysUnavailable(`The keys of the origin cannot be read at ${url} at present.`);
+  }
+
+  /** The map is in the order of use. */
+  #documentOf(url: string): Document {
+    const known = this.#documents.get(url);
+    if (known !== undefined) this.#documents.delete(url);
+    else if (this.#documents.size >= maxDocuments) this.#documents.delete(this.#documents.keys().next().value!);
+    const never = -Infinity;
+    const document = known ?? {
+      keys: new Map(),
+      triedAt: never,
+      readAt: never,
+      freshUntil: never,
+      reading: undefined,
+    };
+    this.#documents.set(url, document);
+    return document;
+  }
+
+  async #refresh(url: string, document: Document): Promise<void> {
+    if (document.reading !== undefined) return document.reading;
+    if (this.#now() < document.triedAt + pauseSeconds) return;
+    const reading = this.#read(url, document).finally(() => {
+      document.triedAt = this.#now();
+      document.reading = undefined;
+    });
+    if (this.#settings.sharesReads) document.reading = reading;
+    return reading;
+  }
+
+  async #read(url: string, document: Document): Promise<void> {
+    const startedAt = this.#now();
+    const result = await this.#settings.read(url);
+    const set = result.kind === 'read' ? parsed(result.body) : undefined;
+    if (result.kind === 'read' && Array.isArray(set?.keys)) {
+      document.keys = new Map((await keysOf(set)).map((key) => [key.kid, key]));
+      document.readAt = startedAt;
+      document.freshUntil = startedAt + secondsOf(result.cacheControl);
+      return;
+    }
+    const why = result.kind === 'failed' ? result.detail : 'it is no JSON Web Key Set';
+    this.#settings.onFault(new Error(`The keys at ${url} cannot be read: ${why}.`));
+  }
+}
+
+function parsed(body: Uint8Array): { keys?: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(utf8Text(body));
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function secondsOf(cacheControl: string | undefined): number {
+  const directives = (cacheControl ?? '').split(',').map((each) => each.trim().toLowerCase());
+  if (directives.some((each) => /^no-(?:store|cache)(?:=|$)/.test(each))) return freshness.min;
+  const stated = directives.map((each) => /^max-age="?(\d{1,9})"?$/.exec(each)?.[1]).find((each) => each !== undefined);
+  const seconds = stated === undefined ? freshness.usual : Number(stated);
+  return Math.min(Math.max(seconds, freshness.min), freshness.max);
+}
