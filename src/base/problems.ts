@@ -101,6 +101,14 @@ export const problems = {
     when: 'The name of a new origin is taken.',
     title: { en: 'This origin already exists.', nl: 'Deze herkomst bestaat al.' },
   },
+  origin_not_verified: {
+    status: 409,
+    when: 'You register a subscription, or change what it receives, for an origin without the proof of its name that the operator requires.',
+    title: {
+      en: 'The name of this origin is not verified.',
+      nl: 'De naam van deze herkomst is niet geverifieerd.',
+    },
+  },
   default_origin_exists: {
     status: 409,
     when: 'A second origin of the tenant would become its default.',
@@ -307,6 +315,14 @@ export const problems = {
     title: {
       en: 'The tenant has too many handshakes waiting.',
       nl: 'De organisatie heeft te veel wachtende handshakes.',
+    },
+  },
+  too_many_checks: {
+    status: 429,
+    when: 'The budgets of handshakes have no place for a check of the proof of an origin.',
+    title: {
+      en: 'Too many requests to other systems.',
+      nl: 'Te veel verzoeken aan andere systemen.',
     },
   },
   feed_full: {

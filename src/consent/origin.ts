@@ -2,7 +2,7 @@ import type { Rate } from './rate.js';
 import type { FaultRule } from '../base/errors.js';
 import { isIpv6 } from '../base/formats/ip-address.js';
 import { limits } from '../base/limits.js';
-import { originNameTexts } from '../base/texts/origins.js';
+import { originNameTexts, type FindingCode } from '../base/texts/origins.js';
 import type { Text } from '../base/texts/text.js';
 
 /** How responses to OPTIONS are judged: by the MUSTs of the specification, or with the documented exceptions. */
@@ -19,7 +19,7 @@ export const profileNames = ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'] 
 export type Profile = (typeof profileNames)[number];
 
 /** An origin and its policy. Rates are requests per minute. */
-export interface Origin {
+export interface Origin extends OriginProof {
   /** The value of WebHook-Request-Origin. */
   name: string;
   tenant: string;
@@ -48,8 +48,6 @@ export interface Origin {
   subscriptionRules: SubscriptionRule[] | undefined;
   /** The id under which anyone may read its public keys. */
   directory: string;
-  /** How its tenant proved that the name is its own; undefined if it has not, or no longer. */
-  verifiedBy: 'directory' | 'dns' | undefined;
   version: number;
   createdAt: Date;
   updatedAt: Date;
@@ -57,8 +55,37 @@ export interface Origin {
 
 export type OriginPolicy = Omit<
   Origin,
-  'name' | 'tenant' | 'directory' | 'verifiedBy' | 'version' | 'createdAt' | 'updatedAt'
+  'name' | 'tenant' | 'directory' | keyof OriginProof | 'version' | 'createdAt' | 'updatedAt'
 >;
+
+/** Where the owner of a name publishes a key: at the name itself, or in DNS. */
+export type ProofPlace = 'directory' | 'dns';
+
+/** Whether the owner of the name publishes one of the keys of the origin, as far as it was checked. */
+export interface OriginProof {
+  /** It can have subscriptions only while it is verified. */
+  mustVerify: boolean;
+  /** Undefined: it is not verified. So are the next three. */
+  verifiedBy: ProofPlace | undefined;
+  /** The thumbprint of the key. */
+  verifiedKey: string | undefined;
+  verifiedAt: Date | undefined;
+  /** The latest check that found the proof. */
+  provedAt: Date | undefined;
+  checkedAt: Date | undefined;
+  /** What the latest check found instead of a proof. */
+  findings: ProofFindings | undefined;
+  /** Daily checks in a row that found a clear no. */
+  refusals: number;
+}
+
+export interface ProofFinding {
+  code: FindingCode;
+  /** What was there, for people. */
+  found?: string | undefined;
+}
+
+export type ProofFindings = Readonly<Record<ProofPlace, ProofFinding>>;
 
 /** `name` is for people: clients that the rule is about see it when it refuses something. */
 export interface SubscriptionRule {

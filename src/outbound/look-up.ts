@@ -9,7 +9,7 @@ export interface LookUpSettings {
   tryTimeoutMs: number;
 }
 
-const meansNoAddress = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+export const meansNoAddress = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 /**
  * All IPv4 addresses of a name, then all its IPv6 addresses. Queries name servers through c-ares only: `dns.lookup`
@@ -21,10 +21,7 @@ export async function lookUp(host: string, settings: LookUpSettings, signal: Abo
   if (isIP(host) !== 0) return [host];
   if (/(?:^|\.)localhost$/.test(host)) return ['127.0.0.1'];
 
-  const resolver = new dns.Resolver({ timeout: settings.tryTimeoutMs, tries: 2 });
-  if (settings.dnsServers.length > 0) resolver.setServers(settings.dnsServers);
-  signal.addEventListener('abort', () => resolver.cancel(), { once: true });
-
+  const resolver = resolverOf(settings, signal);
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (addresses.length > 0) return addresses;
@@ -33,9 +30,15 @@ export async function lookUp(host: string, settings: LookUpSettings, signal: Abo
   const broken = codes.find((code) => !meansNoAddress.has(code));
   throw broken === undefined
     ? new RequestFailure('name_not_found', `The name ${host} has no address.`, codes[0])
-    : new RequestFailure(
-        'name_lookup_failed',
-        `The name servers returned no usable response for ${host} (${broken}).`,
-        broken,
-      );
+    : unusable(host, broken);
 }
+
+export function resolverOf({ tryTimeoutMs, dnsServers }: LookUpSettings, signal: AbortSignal): dns.Resolver {
+  const resolver = new dns.Resolver({ timeout: tryTimeoutMs, tries: 2 });
+  if (dnsServers.length > 0) resolver.setServers(dnsServers);
+  signal.addEventListener('abort', () => resolver.cancel(), { once: true });
+  return resolver;
+}
+
+export const unusable = (name: string, code: string) =>
+  new RequestFailure('name_lookup_failed', `The name servers returned no usable response for ${name} (${code}).`, code);

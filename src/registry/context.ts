@@ -13,6 +13,7 @@ import type { closeHandshakesOfPair } from './handshake/close.js';
 import type { DryRun } from './handshake/dry-run.js';
 import type { Queue } from './handshake/queue.js';
 import type { Worker } from './handshake/worker.js';
+import type { ProofChecks } from './origins/check-proof.js';
 import type { Metrics } from './probes/metrics.js';
 import type { Counter } from './statistics/counter.js';
 import type { Signers } from './origins/keys.js';
@@ -39,6 +40,7 @@ export interface Context {
   queue: Queue;
   worker: Worker;
   dryRun: DryRun;
+  proofs: ProofChecks;
   /** Undefined if Assent may call the sink. */
   faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
   /** Of a tenant's own server, through the guarded client. */

@@ -2,7 +2,10 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import dnsPacket from 'dns-packet';
 
-/** The addresses of a name (IPv4 and IPv6 mixed), or how the server misbehaves for it. */
+/**
+ * The addresses of a name (IPv4 and IPv6 mixed), or how the server misbehaves for it. Of a name that begins with an underscore,
+ * its TXT records, with a line break between the strings of one.
+ */
 export type Zone = Record<string, readonly string[] | 'servfail' | 'silent'>;
 
 export interface DnsServer {
@@ -39,14 +42,19 @@ export async function startDnsServer(zone: Zone = {}): Promise<DnsServer> {
     server.questions.push(`${type} ${name}`);
     const known = Object.hasOwn(server.zone, name) ? server.zone[name] : server.fallback(name);
     if (known === 'silent') return;
-    const data = Array.isArray(known) ? (known as string[]).filter((ip) => ip.includes(':') === (type === 'AAAA')) : [];
+    const all = Array.isArray(known) ? (known as string[]) : [];
+    const data = type === 'TXT' ? all : all.filter((ip) => ip.includes(':') === (type === 'AAAA'));
     const rcode = known === undefined ? 3 : known === 'servfail' ? 2 : 0;
     const reply = dnsPacket.encode({
       type: 'response',
       ...(query.id !== undefined && { id: query.id }),
       flags: dnsPacket.RECURSION_DESIRED | dnsPacket.RECURSION_AVAILABLE | rcode,
       questions: [question],
-      answers: data.map((ip) => ({ type: type === 'AAAA' ? 'AAAA' : 'A', name, ttl: 0, data: ip })),
+      answers: data.map((each) =>
+        type === 'TXT'
+          ? { type: 'TXT', name, ttl: 0, data: each.split('\n') }
+          : { type: type === 'AAAA' ? 'AAAA' : 'A', name, ttl: 0, data: each },
+      ),
     });
     socket.send(reply, from.port, from.address);
   });

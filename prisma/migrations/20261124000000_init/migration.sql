@@ -36,14 +36,17 @@ create table origin (
   signatures text not null default 'dictionary',
   -- Under this id anybody may read its public keys; its name says nothing to other tenants.
   directory uuid not null default gen_random_uuid(),
-  -- How its tenant proved that the name is its own, and when; null: it has not, or no longer. Registrations wait for the
-  -- proof if the origin must have it (src/registry/origins/domain-proof.ts).
+  -- How its tenant proved that the name is its own, with which key, and since when; null: it has not, or no longer. The latest
+  -- check that found the proof. Registrations wait for it if the origin must have it (src/registry/origins/domain-proof.ts).
   verifiedby text,
+  verifiedkey text,
   verifiedat timestamptz(3),
+  provedat timestamptz(3),
   mustverify boolean not null default false,
-  -- The latest check, why it failed, and when the next one is due.
+  -- The latest check, what it found if that was no proof, how many daily ones in a row said no, and when the next one is due.
   checkedat timestamptz(3),
-  checkcode text,
+  checkresult jsonb,
+  checkrefusals integer not null default 0,
   checkdueat timestamptz(3),
   version integer not null default 1,
   createdat timestamptz(3) not null default current_timestamp,
@@ -867,7 +870,7 @@ declare
 begin
   perform lock_registry('changes');
   select array_agg((case
-      when c.kind like 'origin.%' then (select s.resource from origin_state s where s.origin = c.origin)
+      when c.kind like 'origin.%' then (select s.resource from origin_state s where s.origin = c.origin and s.tenant = c.tenant)
       when c.block is not null then (select s.resource from block_state s where s.id = c.block)
       -- A handshake without consent, or what a block does: its subject has not changed.
       when c.kind like 'handshake.%' or c.kind in ('subscription.blocked', 'subscription.unblocked') then null

@@ -47,6 +47,10 @@ export const originTexts = {
     en: 'The tenant has no origin with this name.',
     nl: 'De organisatie heeft geen herkomst met deze naam.',
   },
+  tooManyChecks: {
+    en: 'The budget of requests to other systems is used up. Check again later.',
+    nl: 'Het budget voor verzoeken aan andere systemen is op. Controleer later opnieuw.',
+  },
 } satisfies Record<string, Text>;
 
 /** About the keys of an origin. */
@@ -85,3 +89,82 @@ export const keyTexts = {
     nl: `De sleutelset is niet bruikbaar: ${code}. De URL moet een JWK Set met hoogstens 20 Ed25519-sleutels geven, in 64 KiB.`,
   }),
 } satisfies Record<string, Text | ((value: never) => Text)>;
+
+interface Places {
+  name: string;
+  /** The name of the TXT record. */
+  record: string;
+  /** The URL of the directory. */
+  directory: string;
+}
+
+/** What a check of the proof of an origin found instead, by its code; the ones that say most are first. `found` is what was there. */
+export const findingTexts = {
+  key_missing: () => ({
+    en: 'The origin has no key that could be published.',
+    nl: 'De herkomst heeft geen sleutel die gepubliceerd kan worden.',
+  }),
+  name_not_public: ({ name }) => ({
+    en: `${name} is a name of an internal network, which Assent does not look up.`,
+    nl: `${name} is een naam van een intern netwerk. Assent zoekt die niet op.`,
+  }),
+  record_without_key: ({ record }, found) => ({
+    en: `The TXT record ${record} names no key of this origin. It has: ${found}.`,
+    nl: `Het TXT-record ${record} noemt geen sleutel van deze herkomst. Er staat: ${found}.`,
+  }),
+  directory_without_key: ({ directory }, found) => ({
+    en: `${directory} has no key of this origin. It has: ${found}.`,
+    nl: `${directory} bevat geen sleutel van deze herkomst. Er staat: ${found}.`,
+  }),
+  directory_malformed: ({ directory }) => ({
+    en: `${directory} has no JWK Set with an Ed25519 key.`,
+    nl: `${directory} bevat geen JWK Set met een Ed25519-sleutel.`,
+  }),
+  directory_redirected: ({ directory }, found) => ({
+    en: `${directory} returned ${found}. Assent follows no redirect: serve the directory at this URL.`,
+    nl: `${directory} gaf ${found}. Assent volgt geen doorverwijzing: bied de directory op deze URL aan.`,
+  }),
+  directory_not_allowed: ({ directory }) => ({
+    en: `Assent may not request ${directory}, because of where the name leads.`,
+    nl: `Assent mag ${directory} niet opvragen, door het adres waar de naam naar verwijst.`,
+  }),
+  record_unread: ({ record }, found) => ({
+    en: `The name servers returned no usable response for ${record} (${found}).`,
+    nl: `De naamservers gaven geen bruikbaar antwoord voor ${record} (${found}).`,
+  }),
+  directory_unread: ({ directory }, found) => ({
+    en: `${directory} gave no usable response (${found}).`,
+    nl: `${directory} gaf geen bruikbaar antwoord (${found}).`,
+  }),
+  record_missing: ({ record }) => ({
+    en: `There is no TXT record ${record}.`,
+    nl: `Er is geen TXT-record ${record}.`,
+  }),
+  directory_missing: ({ directory }, found) => ({
+    en: `There is no directory at ${directory} (${found}).`,
+    nl: `Er is geen directory op ${directory} (${found}).`,
+  }),
+} satisfies Record<string, (places: Places, found: string) => Text>;
+
+export type FindingCode = keyof typeof findingTexts;
+
+/** Why a name can't be registered, or a subscription not for it. */
+export const nameTexts = {
+  publish: (record: string): Text => ({
+    en: `To prove that the name is yours, publish this in DNS: ${record}`,
+    nl: `Publiceer dit in DNS om te bewijzen dat de naam van u is: ${record}`,
+  }),
+  taken: (name: string): Text => ({
+    en: `${name} is already registered.`,
+    nl: `${name} is al geregistreerd.`,
+  }),
+  /** Another tenant has it. `record` has the place of the thumbprint. */
+  unproved: (name: string, record: string, directory: string): Text => ({
+    en: `${name} is registered by another tenant, which has not proved that the name is its own. If it is yours, publish one of your keys in DNS (${record}) or at ${directory}, and send this request again with that key as publickey.`,
+    nl: `${name} is geregistreerd door een andere organisatie, die niet heeft bewezen dat de naam van haar is. Is de naam van u? Publiceer dan een van uw sleutels in DNS (${record}) of op ${directory}, en stuur dit verzoek opnieuw met die sleutel als publickey.`,
+  }),
+  notVerified: (name: string, record: string): Text => ({
+    en: `This registry requires proof that ${name} belongs to its tenant. The admin of the origin has to publish this in DNS: ${record}, and then check it with POST /v1/origins/${name}/verify.`,
+    nl: `Dit register eist bewijs dat ${name} van de organisatie is. De beheerder van de herkomst moet dit in DNS publiceren: ${record}, en het daarna controleren met POST /v1/origins/${name}/verify.`,
+  }),
+};

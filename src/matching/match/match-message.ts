@@ -143,7 +143,8 @@ export function textOfMatch(
 ): string {
   const { isBatch, results } = message;
   // A DNS name needs no escapes.
-  const head = `{"revision":"${message.revision ?? revision}","origin":"${origin.name}",`;
+  const verified = origin.verified === true ? '"verified":true,' : '';
+  const head = `{"revision":"${message.revision ?? revision}","origin":"${origin.name}",${verified}`;
   if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, additionsOf)}}`;
   const texts = results.map((result) =>
     result.faults.length > 0

@@ -1,5 +1,6 @@
 import { version } from '../../base/version.js';
 import { createAddressRules } from '../../outbound/address.js';
+import { createLookUpTexts } from '../../outbound/look-up-texts.js';
 import { createReadDocument } from '../../outbound/read-document.js';
 import { createSafeRequest, safeRequestDefaults } from '../../outbound/safe-request.js';
 import { authorityOf, parseSink } from '../../outbound/sink.js';
@@ -9,11 +10,13 @@ import { Queue } from '../handshake/queue.js';
 import { isLoopback, RateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
 import { Worker, type WorkerSettings } from '../handshake/worker.js';
+import { ProofChecks } from '../origins/check-proof.js';
 import { createBatcher } from '../storage/batch.js';
+import { databaseTime, lockRegistry } from '../storage/database.js';
 import type { Context } from '../context.js';
 
 /** Asks webhooks for consent, and records their responses. */
-export type Asking = Pick<Context, 'queue' | 'worker' | 'dryRun' | 'faultOfSink' | 'readDocument'>;
+export type Asking = Pick<Context, 'queue' | 'worker' | 'dryRun' | 'proofs' | 'faultOfSink' | 'readDocument'>;
 
 /** Half the time that a statement may take. */
 const slowClaimSeconds = 4;
@@ -110,11 +113,28 @@ export function createAsking({
       );
     },
   });
+  const readDocument = createReadDocument(request, admit);
+  const ofNames = { ...sinkRules, ports: [443], ownAuthorities: [] };
+  const proofs = new ProofChecks({
+    database,
+    admit: (tenant, sinkHost) =>
+      database.write(async ({ sql }) => {
+        await lockRegistry(sql, 'claims');
+        const asked = { id: sinkHost, tenant, sinkHost };
+        const held = await rateWindows.admit(sql, [asked], (await databaseTime(sql)).getTime());
+        return held.get(sinkHost) ?? 0;
+      }),
+    lookUpTexts: createLookUpTexts({ ...config.outbound, deadlineMs: config.handshake.deadlineMs }),
+    readDocument,
+    isInternal: (url) => !parseSink(url, ofNames).ok,
+    random: Math.random,
+  });
   return {
     queue,
     worker,
     dryRun,
-    readDocument: createReadDocument(request, admit),
+    proofs,
+    readDocument,
     faultOfSink(sink) {
       const parsed = parseSink(sink, sinkRules);
       return parsed.ok ? undefined : { rule: parsed.rule, detail: parsed.detail };

@@ -56,6 +56,7 @@ export function createUpkeep({
   vault,
   registryKeys,
   counter,
+  proofs,
   stopping,
   readDocument,
 }: Context): Upkeep {
@@ -102,11 +103,17 @@ export function createUpkeep({
     return announced;
   }
 
+  async function checkProofs(): Promise<void> {
+    while ((await proofs.checkDue(stopping)) > 0);
+  }
+
   const sweeping: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   /** Of its own, because a block of a million takes minutes to announce. */
   const announcing: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   /** Of its own, because it waits for servers of tenants. */
   const reading: Interval = { ms: 60_000, firstMs: 0 };
+  /** Of its own, because it waits for name servers and web servers of others. */
+  const proving: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   const forgetting: Interval = { ms: hourMs, firstMs: 0 };
   // These read all rows that are old enough, of which most may have to stay; at first, the process loads its memory.
   const reviewing: Interval = { ms: 24 * hourMs, firstMs: 600_000 };
@@ -117,6 +124,7 @@ export function createUpkeep({
     { name: 'announce blocks', every: announcing, run: announce },
     { name: 'start and end keys', every: sweeping, run: untilDone(100, noteKeyTimes) },
     { name: 'read key sets', every: reading, run: () => readDueSets(database, readDocument, stopping) },
+    { name: 'check proofs of origins', every: proving, run: checkProofs },
     { name: 'end callbacks', every: sweeping, run: untilDone(100, refuseUncalled) },
     { name: 'find parked handshakes that are wanted', every: sweeping, run: unparkNext },
     { name: 'renew grants', every: sweeping, run: renewNext },
@@ -158,6 +166,7 @@ export function createUpkeep({
       await runAll(sweeping);
       await runAll(announcing);
       await runAll(reading);
+      await runAll(proving);
     },
     async forget() {
       await runAll(forgetting);

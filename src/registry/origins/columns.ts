@@ -1,4 +1,4 @@
-import type { Origin, OriginPolicy } from '../../consent/origin.js';
+import type { Origin, OriginPolicy, OriginProof } from '../../consent/origin.js';
 import { formatRate, storedRate } from '../../consent/rate.js';
 import { storedMembers, trusted } from '../storage/columns.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
@@ -20,8 +20,27 @@ export const policyMembers = storedMembers<OriginPolicy, OriginRow>()({
   subscriptionRules: { column: 'subscriptionrules', read: trusted },
 });
 
+export const proofMembers = storedMembers<OriginProof, OriginRow>()({
+  mustVerify: { column: 'mustverify' },
+  verifiedBy: { column: 'verifiedby', read: trusted },
+  verifiedKey: { column: 'verifiedkey' },
+  verifiedAt: { column: 'verifiedat' },
+  provedAt: { column: 'provedat' },
+  checkedAt: { column: 'checkedat' },
+  findings: { column: 'checkresult', read: trusted },
+  refusals: { column: 'checkrefusals' },
+});
+
 export function originOf(row: OriginRow): Origin {
   const { name, tenant, directory, version, createdat: createdAt, updatedat: updatedAt } = row;
-  const verifiedBy = trusted<Origin['verifiedBy']>(row.verifiedby);
-  return { name, tenant, ...policyMembers.read(row), directory, verifiedBy, version, createdAt, updatedAt };
+  return {
+    name,
+    tenant,
+    ...policyMembers.read(row),
+    ...proofMembers.read(row),
+    directory,
+    version,
+    createdAt,
+    updatedAt,
+  };
 }

@@ -5,30 +5,38 @@ import type { components } from '../../base/contract/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, idempotent, replayHeader, type OperationRequest, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
-import type { Principal } from '../../base/contract/principal.js';
 import { parseOriginName, type Origin, type OriginPolicy } from '../../consent/origin.js';
+import { keyidsByOrigin } from './check-proof.js';
 import { policyMembers } from './columns.js';
+import { codeOf, directoryOf, explainFindings, recordOf } from './domain-proof.js';
 import { keyRoutes } from './key-routes.js';
 import { createOriginStore } from './store.js';
 import { checkSubscriptionRules } from './subscription-rule.js';
 
 type Settings = components['schemas']['OriginSettings'];
-type OriginOperation = 'listOrigins' | 'createOrigin' | 'getOrigin' | 'replaceOrigin' | 'updateOrigin' | 'deleteOrigin';
+type OriginOperation =
+  'listOrigins' | 'createOrigin' | 'getOrigin' | 'replaceOrigin' | 'updateOrigin' | 'deleteOrigin' | 'verifyOrigin';
 
 export function routes(context: Context): ReturnType<typeof keyRoutes> & Handlers<OriginOperation> {
-  const { contract, database, cascades, vault } = context;
-  const origins = createOriginStore({ database, vault, removeDependents: cascades.removeGrants });
+  const { config, contract, database, cascades, proofs, vault } = context;
+  const origins = createOriginStore({
+    database,
+    vault,
+    removeDependents: cascades.removeGrants,
+    mustVerify: config.requireVerifiedOrigins,
+  });
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
 
   return {
     ...keyRoutes(context),
-    listOrigins: async ({ query, principal, address }) => {
+    listOrigins: async (call) => {
+      const { query, principal, address } = call;
       const after = readListCursor(query.cursor, address, (key) => parseOriginName(key).ok);
       const page = await origins.list(principal.tenant, { after, limit: query.limit ?? 50, notices: query.notices });
       return {
         status: 200,
         headers: pageHeaders(address, query, page.next),
-        body: page.entries.map((origin) => presentTo(principal, origin)),
+        body: await presentAll(call, page.entries),
       };
     },
 
@@ -47,21 +55,19 @@ export function routes(context: Context): ReturnType<typeof keyRoutes> & Handler
           ETag: versionTag(origin.version),
           ...replayHeader(replayed),
         },
-        body: present(origin),
+        body: await presentOne(call, origin),
       };
     },
 
-    getOrigin: async (call) => {
-      const origin = await origins.read(call.principal.tenant, nameOf(call));
-      return { ...answer(origin), body: presentTo(call.principal, origin) };
-    },
+    getOrigin: async (call) => answer(call, await origins.read(call.principal.tenant, nameOf(call))),
 
-    replaceOrigin: async (call) => answer(await replace(call, () => call.body)),
+    replaceOrigin: async (call) => answer(call, await replace(call, () => call.body)),
 
     updateOrigin: async (call) =>
       answer(
+        call,
         await replace(call, (origin) => {
-          const merged = mergePatch(present(origin), call.body) as Settings;
+          const merged = mergePatch(settingsOf(origin), call.body) as Settings;
           const faults = contract.operationOf('replaceOrigin').checkBody(merged);
           if (faults.length > 0) throw invalid(faults);
           return merged;
@@ -70,9 +76,30 @@ export function routes(context: Context): ReturnType<typeof keyRoutes> & Handler
 
     deleteOrigin: async (call) =>
       answer(
+        call,
         await origins.remove(actorOf(call), nameOf(call), (origin) => requireConditions(call.header, origin.version)),
       ),
+
+    verifyOrigin: async (call) => answer(call, await proofs.check(actorOf(call), nameOf(call), call.signal)),
   };
+
+  async function answer(call: Asking, origin: Origin) {
+    const headers = { ETag: versionTag(origin.version) };
+    return { status: 200 as const, headers, body: await presentOne(call, origin) };
+  }
+
+  async function presentOne(call: Asking, origin: Origin) {
+    const [body] = await presentAll(call, [origin]);
+    return body as components['schemas']['Origin'];
+  }
+
+  async function presentAll(call: Asking, page: readonly Origin[]) {
+    const keyids = await keyidsByOrigin(
+      database.sql,
+      page.map(({ name }) => name),
+    );
+    return page.map((origin) => presentTo(call, origin, keyids.get(origin.name)?.[0]));
+  }
 
   function replace(
     call: OperationRequest<'replaceOrigin' | 'updateOrigin'>,
@@ -115,17 +142,39 @@ function policyOf(settings: Settings): OriginPolicy {
   };
 }
 
-function answer(origin: Origin) {
-  return { status: 200 as const, headers: { ETag: versionTag(origin.version) }, body: present(origin) };
+type Asking = Pick<OperationRequest<OriginOperation>, 'principal' | 'language'>;
+
+/** Rules name other clients, and what a check found is for who can repair it, so only admins see them. */
+function presentTo(
+  { principal: { scopes }, language }: Asking,
+  origin: Origin,
+  keyid: string | undefined,
+): components['schemas']['Origin'] {
+  const isAdmin = scopes.has('assent:admin');
+  const { subscriptionrules: rules, createdat, updatedat, ...settings } = settingsOf(origin);
+  const { name, verifiedBy, findings } = origin;
+  const found =
+    isAdmin && findings ? { code: codeOf(findings), detail: explainFindings(name, findings, keyid)[language] } : {};
+  return {
+    ...settings,
+    ...(isAdmin && rules !== undefined && { subscriptionrules: rules }),
+    verification: {
+      state: verifiedBy === undefined ? 'unverified' : findings === undefined ? 'verified' : 'failing',
+      by: verifiedBy,
+      keyid: origin.verifiedKey,
+      verifiedat: origin.verifiedAt?.toISOString(),
+      checkedat: origin.checkedAt?.toISOString(),
+      ...found,
+      record: keyid === undefined ? undefined : recordOf(name, keyid),
+      directory: directoryOf(name),
+    },
+    ...(origin.mustVerify && { mustverify: true }),
+    createdat,
+    updatedat,
+  };
 }
 
-/** Rules name other clients, so only admins see them. */
-function presentTo({ scopes }: Principal, origin: Origin): components['schemas']['Origin'] {
-  const { subscriptionrules: rules, ...rest } = present(origin);
-  return rules !== undefined && scopes.has('assent:admin') ? { ...rest, subscriptionrules: rules } : rest;
-}
-
-function present(origin: Origin): components['schemas']['Origin'] {
+function settingsOf(origin: Origin) {
   return {
     name: origin.name,
     ...policyMembers.present(origin),

@@ -45,9 +45,11 @@ export interface OriginStoreSettings {
   vault: Pick<Vault, 'seal'>;
   /** Removes what depends on an origin, in the transaction of its removal. */
   removeDependents: (tx: Transaction, actor: Actor, origin: string) => Promise<void>;
+  /** New origins can have subscriptions only while they are verified. */
+  mustVerify: boolean;
 }
 
-export function createOriginStore({ database, vault, removeDependents }: OriginStoreSettings): OriginStore {
+export function createOriginStore({ database, vault, removeDependents, mustVerify }: OriginStoreSettings): OriginStore {
   /** Two things are unique: the name of an origin (`name` is the new one) and the default origin of a tenant. */
   async function refuseTaken<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
     try {
@@ -78,7 +80,7 @@ export function createOriginStore({ database, vault, removeDependents }: OriginS
           select not exists (select from origin where tenant = ${actor.tenant}) as isfirst`;
         const policy = policyFor(isfirst);
         const [row] = await sql.$queryRaw<[OriginRow]>`
-          ${insertRows('origin', [{ name, tenant: actor.tenant, ...policyMembers.write(policy) }])} returning *`;
+          ${insertRows('origin', [{ name, tenant: actor.tenant, mustverify: mustVerify, ...policyMembers.write(policy) }])} returning *`;
         await insertKey(sql, actor, row.name, { ...key, startsat: row.createdat });
         record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
         return { origin: originOf(row), replayed: false };

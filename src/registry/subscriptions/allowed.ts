@@ -59,8 +59,12 @@ export function refuseChange(
 ): RegistryError | undefined {
   const { subscriber } = present;
   if (principal.subscriber === subscriber) return refuseUnallowed(origin, principal, definition);
-  const isSame = origin.name === present.origin && isDeepStrictEqual(received(definition), received(present));
-  return isSame ? undefined : refuseUnallowed(origin, { subscriber }, definition);
+  return receivesSame(origin, present, definition) ? undefined : refuseUnallowed(origin, { subscriber }, definition);
+}
+
+/** Whether a change leaves what the client receives, and where. */
+export function receivesSame({ name }: Origin, present: Subscription, definition: Definition): boolean {
+  return name === present.origin && isDeepStrictEqual(received(definition), received(present));
 }
 
 function received({ sink, source, types, subject, filters }: Definition) {

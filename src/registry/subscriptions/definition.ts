@@ -19,10 +19,12 @@ import type { Definition } from './columns.js';
 import type { RequestedSecrets, SecretName } from './secrets.js';
 import { faultOfBreach } from '../../events/rule.js';
 import { lintSubscription } from '../../events/check-event.js';
+import { keyidsOf } from '../origins/check-proof.js';
 import { originOf } from '../origins/columns.js';
+import { recordOf } from '../origins/domain-proof.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/database.js';
-import { originTexts } from '../../base/texts/origins.js';
+import { nameTexts, originTexts } from '../../base/texts/origins.js';
 
 /** A validated request: the definition, the origin that it names, and what to do with the secrets. */
 export interface Requested {
@@ -146,6 +148,16 @@ function unknownOrigin(name: string | undefined): RegistryError {
   return new RegistryError('origin_not_found', originTexts.unknown, {
     faults: [{ pointer: '/origin', rule: 'origin_unknown', detail: originTexts.unknown }],
   });
+}
+
+/** The error for an origin that can have subscriptions only while it is verified, and is not. */
+export async function refuseUnverified(
+  sql: Sql,
+  { name, mustVerify, verifiedBy }: Origin,
+): Promise<RegistryError | undefined> {
+  if (!mustVerify || verifiedBy !== undefined) return undefined;
+  const [keyid = '…'] = await keyidsOf(sql, name);
+  return new RegistryError('origin_not_verified', nameTexts.notVerified(name, recordOf(name, keyid)));
 }
 
 /**

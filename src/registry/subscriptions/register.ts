@@ -16,7 +16,7 @@ import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idem
 import { uuidv7 } from '../../base/files/ids.js';
 import { insertRows } from '../storage/rows.js';
 import { refuseUnallowed } from './allowed.js';
-import { findAskedOrigins, lint, nothingToKeep, type Requested, refuseEnd } from './definition.js';
+import { findAskedOrigins, lint, nothingToKeep, type Requested, refuseEnd, refuseUnverified } from './definition.js';
 import { changedSubscription, changedSuspension, definitionMembers, type Subscription } from './columns.js';
 import { newSecretColumns, sealSecrets, secretNames, type SealedSecrets } from './secrets.js';
 import { ownerOf } from './read-secrets.js';
@@ -146,9 +146,12 @@ export function createRegister(settings: RegisterSettings): { register: Register
     let fit: Accepted[] = [];
     for (const registration of registrations) {
       const origin = acceptedBy(findOrigin(askedOriginOf(registration)), registration, now);
-      const tooMany = await refuseBacklog(tx.sql, registration);
-      if (origin instanceof RegistryError) results.set(registration.id, origin);
-      else if (tooMany !== undefined) results.set(registration.id, tooMany);
+      if (origin instanceof RegistryError) {
+        results.set(registration.id, origin);
+        continue;
+      }
+      const error = (await refuseUnverified(tx.sql, origin)) ?? (await refuseBacklog(tx.sql, registration));
+      if (error !== undefined) results.set(registration.id, error);
       else fit.push({ ...registration, origin });
     }
     const blocks = await findBlocks(tx.sql, fit.map(blockTargetOf));

@@ -20,9 +20,17 @@ import { Prisma } from '../storage/generated/client.js';
 import { updateRows, written } from '../storage/rows.js';
 import { secretTexts } from '../../base/texts/credentials.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
-import { refuseChange } from './allowed.js';
+import { receivesSame, refuseChange } from './allowed.js';
 import { askForRate, askOnce, isCovered, releasePairs, type AskedSubscription } from './ask-webhook.js';
-import { findAskedOrigin, lint, invalid, nothingToKeep, type Requested, refuseEnd } from './definition.js';
+import {
+  findAskedOrigin,
+  lint,
+  invalid,
+  nothingToKeep,
+  type Requested,
+  refuseEnd,
+  refuseUnverified,
+} from './definition.js';
 import { copiedSecrets, sealSecrets, secretNames, type RequestedSecrets, type SecretInfo } from './secrets.js';
 import { ownerOf } from './read-secrets.js';
 import type { Vault } from '../storage/vault.js';
@@ -104,6 +112,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
           refuseEnd(definition.expiresAt, now, present.expiresAt) ??
           lint(origin, definition) ??
           refuseChange(origin, principal, present, definition) ??
+          (receivesSame(origin, present, definition) ? undefined : await refuseUnverified(sql, origin)) ??
           (plan.isExtended ? quotaError(tenant) : undefined) ??
           (plan.question === 'none' ? undefined : await backlogError(sql, tenant));
         if (refused !== undefined) throw refused;

@@ -42,6 +42,7 @@ const defaults = {
   grantseconds: 864_000,
   profile: 'cloudevents',
   goneafter: 1,
+  verification: { state: 'unverified', record: expect.any(String), directory: expect.any(String) },
   createdat: expect.any(String),
   updatedat: expect.any(String),
 };

@@ -1,0 +1,179 @@
+import type { Origin, ProofFinding } from '../../consent/origin.js';
+import { RegistryError } from '../../base/errors.js';
+import { originTexts } from '../../base/texts/origins.js';
+import type { FoundTexts } from '../../outbound/look-up-texts.js';
+import type { ReadDocument } from '../../outbound/read-document.js';
+import { directoryMediaType } from '../../signatures/request-signature.js';
+import { databaseTime, service, type Actor, type Database, type Sql, type Transaction } from '../storage/database.js';
+import type { origin as OriginRow } from '../storage/generated/client.js';
+import { updateRows } from '../storage/rows.js';
+import { originOf, proofMembers } from './columns.js';
+import {
+  afterCheck,
+  codeOf,
+  directoryOf,
+  readDirectory,
+  readRecords,
+  recordNameOf,
+  resultOf,
+  type CheckResult,
+  type Proved,
+} from './domain-proof.js';
+
+export interface ProofSettings {
+  database: Database;
+  /** Takes a place in the budgets of handshakes. Returns the milliseconds to wait instead if one is used up. */
+  admit: (tenant: string, host: string) => Promise<number>;
+  lookUpTexts: (name: string, signal?: AbortSignal) => Promise<FoundTexts>;
+  readDocument: ReadDocument;
+  /** Whether names of this kind are never looked up: those of internal networks. */
+  isInternal: (url: string) => boolean;
+  random: () => number;
+}
+
+/** An origin whose name is checked for these keys. */
+interface Claimed {
+  name: string;
+  tenant: string;
+  /** Thumbprints. */
+  keyids: readonly string[];
+}
+
+/** Of a check that another process began, and did not end. */
+const claimSeconds = 600;
+const maxDue = 20;
+
+/** Checks whether owners of names publish keys of origins (domain-proof.ts). No transaction is open while it asks. */
+export class ProofChecks {
+  readonly #settings: ProofSettings;
+
+  constructor(settings: ProofSettings) {
+    this.#settings = settings;
+  }
+
+  /** Checks now. Throws RegistryError `too_many_checks`. */
+  async look({ name, tenant, keyids }: Claimed, signal?: AbortSignal): Promise<CheckResult> {
+    const { admit, isInternal } = this.#settings;
+    if (keyids.length === 0) return unproved('key_missing');
+    if (isInternal(directoryOf(name))) return unproved('name_not_public');
+    const waitMs = await admit(tenant, name);
+    if (waitMs > 0) {
+      throw new RegistryError('too_many_checks', originTexts.tooManyChecks, {
+        retryAfterSeconds: Math.ceil(waitMs / 1_000),
+      });
+    }
+    const [directory, dns] = await Promise.all([
+      this.#lookAtDirectory(name, keyids, signal),
+      this.#lookAtRecords(name, keyids, signal),
+    ]);
+    return resultOf(directory, dns);
+  }
+
+  /** Checks an origin and stores the result. Returns the origin after it. */
+  async check(actor: Actor, name: string, signal?: AbortSignal): Promise<Origin> {
+    const { database } = this.#settings;
+    const row = await findRow(database.sql, actor.tenant, name);
+    const keyids = await keyidsOf(database.sql, name);
+    const startedAt = await databaseTime(database.sql);
+    const result = await this.look({ name, tenant: actor.tenant, keyids }, signal);
+    return this.#settle(row, result, { actor, startedAt, isDaily: false });
+  }
+
+  /** Checks what is due, a few at a time. Returns how many. Safe in several processes at once. */
+  async checkDue(signal?: AbortSignal): Promise<number> {
+    const { database } = this.#settings;
+    const rows = await database.sql.$queryRaw<OriginRow[]>`
+      update origin set checkdueat = now() + make_interval(secs => ${claimSeconds}) where name in (
+        select name from origin where checkdueat <= now() order by checkdueat limit ${maxDue} for update skip locked)
+      returning *`;
+    const checks = rows.map(async (row) => {
+      const { name, tenant } = row;
+      const startedAt = await databaseTime(database.sql);
+      const result = await this.look({ name, tenant, keyids: await keyidsOf(database.sql, name) }, signal);
+      await this.#settle(row, result, { actor: service(tenant), startedAt, isDaily: true });
+    });
+    // A check that is held by a budget, or that fails, is due again when its claim ends.
+    const faults = (await Promise.allSettled(checks)).flatMap((each) => {
+      const isHeld = each.status === 'rejected' && each.reason instanceof RegistryError;
+      return each.status === 'rejected' && !isHeld ? [each.reason as unknown] : [];
+    });
+    if (faults.length > 0) throw faults[0];
+    return rows.length;
+  }
+
+  async #lookAtDirectory(name: string, keyids: readonly string[], signal?: AbortSignal) {
+    return readDirectory(await this.#settings.readDocument(directoryOf(name), directoryMediaType, signal), keyids);
+  }
+
+  async #lookAtRecords(name: string, keyids: readonly string[], signal?: AbortSignal): Promise<Proved | ProofFinding> {
+    const looked = await this.#settings.lookUpTexts(recordNameOf(name), signal);
+    if (looked.kind === 'found') return readRecords(looked.texts, keyids);
+    return { code: 'record_unread', found: looked.evidence ?? looked.code };
+  }
+
+  /**
+   * One conditional transition: of the origin that was looked at and not of a later one with its name, not after a later
+   * check, and with a key that was not revoked meanwhile.
+   */
+  async #settle(
+    { name, tenant, directory }: OriginRow,
+    result: CheckResult,
+    { actor, startedAt, isDaily }: { actor: Actor; startedAt: Date; isDaily: boolean },
+  ): Promise<Origin> {
+    const { database, random } = this.#settings;
+    return database.write(async (tx) => {
+      const { sql } = tx;
+      const [row] = await sql.$queryRaw<OriginRow[]>`
+        select * from origin where name = ${name} and tenant = ${tenant} and directory = ${directory}::uuid for update`;
+      if (row === undefined) throw new RegistryError('origin_not_found', originTexts.unknown);
+      const before = originOf(row);
+      const isLate = before.checkedAt !== undefined && before.checkedAt > startedAt;
+      const isStale = result.kind === 'proved' && !(await keyidsOf(sql, name)).includes(result.keyid);
+      if (isLate || isStale) return before;
+      const now = await databaseTime(sql);
+      const { proof, dueAt } = afterCheck(before, result, { now, isDaily, spread: random() });
+      const columns = { name, ...proofMembers.write(proof), checkdueat: dueAt ?? null };
+      const [after] = await sql.$queryRaw<[OriginRow]>`${updateRows('origin', ['name'], [columns])} returning t.*`;
+      const origin = originOf(after);
+      recordProof(tx, actor, before, origin);
+      return origin;
+    });
+  }
+}
+
+/** An audit record, and a change for senders, if the state changed. */
+export function recordProof(tx: Transaction, actor: Actor, before: Origin | undefined, after: Origin): void {
+  const { name, tenant, verifiedBy: by, verifiedKey: keyid, findings } = after;
+  if (before?.verifiedBy === by && before?.verifiedKey === keyid) return;
+  if (by === undefined) {
+    const reason = findings && codeOf(findings);
+    tx.audit(actor, 'origin.unverified', `origin:${name}`, {
+      by: before?.verifiedBy,
+      keyid: before?.verifiedKey,
+      reason,
+    });
+  } else tx.audit(actor, 'origin.verified', `origin:${name}`, { by, keyid });
+  tx.change({ kind: 'origin.changed', tenant, origin: name, sink: '' });
+}
+
+/** The keys of an origin that its owner can publish, the one that signs first. */
+export async function keyidsOf(sql: Sql, origin: string): Promise<string[]> {
+  return (await keyidsByOrigin(sql, [origin])).get(origin) ?? [];
+}
+
+export async function keyidsByOrigin(sql: Sql, origins: readonly string[]): Promise<Map<string, string[]>> {
+  const rows = await sql.$queryRaw<Array<{ origin: string; keyids: string[] }>>`
+    select origin, array_agg(keyid order by startsat <= now() desc, startsat desc) as keyids from origin_public_key
+    where origin = any (${origins}::text[]) group by origin`;
+  return new Map(rows.map(({ origin, keyids }) => [origin, keyids]));
+}
+
+async function findRow(sql: Sql, tenant: string, name: string): Promise<OriginRow> {
+  const [row] = await sql.$queryRaw<OriginRow[]>`select * from origin where name = ${name} and tenant = ${tenant}`;
+  if (row === undefined) throw new RegistryError('origin_not_found', originTexts.unknown);
+  return row;
+}
+
+function unproved(code: 'key_missing' | 'name_not_public'): CheckResult {
+  return { kind: 'unproved', findings: { dns: { code }, directory: { code } } };
+}
