@@ -45,6 +45,7 @@ export const keyed: ReadonlySet<string> = new Set([
   '/grants/{id}/release',
   '/grants/{id}/revoke',
   '/origins',
+  '/origins/{name}/keys',
   '/subscriptions',
   '/subscriptions/{id}/handshakes',
   '/subscriptions/{id}/resume',

@@ -96,6 +96,16 @@ test('an admin manages origins, agreements, grants and blocks', async () => {
   const update = ['origins', 'update', 'other.example.com', '--judgement', 'lenient', '--ticket', 'INC-1'];
   expect((await json(admin, update)).judgement).toBe('lenient');
 
+  const other = 'other.example.com';
+  const [first] = await lines(admin, ['keys', 'list', other]);
+  const made = await json(admin, ['keys', 'make', other, '--overlap', '600']);
+  expect([first.state, made.kind, made.state]).toEqual(['signing', 'made', 'waiting']);
+  const publicKey = '{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}';
+  const { keyid } = await json(admin, ['keys', 'bring', other, '--public-key', publicKey]);
+  expect((await json(admin, ['keys', 'revoke', other, first.id])).nothingsigns).toBe(true);
+  const directory = await json(admin, ['keys', 'directory', other]);
+  expect(directory.keys.map(({ kid }: { kid: string }) => kid).sort()).toEqual([keyid, made.keyid].sort());
+
   const agreed = ['--origin', 'other.example.com', '--sink', sink('/agreed'), '--rate', '5'];
   const expires = new Date(Date.now() + 86_400_000).toISOString();
   const grant = await json(admin, ['grants', 'agree', ...agreed, '--expires', expires, '--agreement', 'Z-1']);
@@ -116,6 +126,9 @@ test('an admin manages origins, agreements, grants and blocks', async () => {
   const entries = await lines(admin, ['audit', 'list', '--action', 'origin.', '--target', 'origin:other.example.com']);
   expect(entries.map(({ action, reference }) => [action, reference])).toEqual([
     ['origin.removed', undefined],
+    ['origin.key_revoked', undefined],
+    ['origin.key_brought', undefined],
+    ['origin.key_made', undefined],
     ['origin.replaced', 'INC-1'],
     ['origin.created', undefined],
   ]);

@@ -24,6 +24,8 @@ export interface Subcommand {
   summary?: string;
   /** Members of the body without an option: they follow the parameters of the path. */
   operands?: readonly string[];
+  /** Members of the body that are not offered, and no file: another subcommand is for them. */
+  omits?: readonly string[];
   /** Members that the body always has. */
   sets?: Row;
   /** For a list: members of its entries, with dots. */
@@ -106,6 +108,11 @@ const spellings: Readonly<Record<string, string>> = {
   expiresuntil: 'expires-until',
   helduntil: 'held-until',
   dryrun: 'dry-run',
+  publickey: 'public-key',
+  jwksuri: 'jwks-uri URL',
+  startsat: 'starts',
+  endsat: 'ends',
+  overlapseconds: 'overlap SECONDS',
   grantTokens: 'grant-tokens',
 };
 
@@ -133,7 +140,7 @@ const unlisted = new Set([
 ]);
 
 export function operationOf(document: OpenApiDocument, subcommand: Subcommand): CliOperation {
-  const { operation: id, operands = [], run } = subcommand;
+  const { operation: id, operands = [], omits, run } = subcommand;
   const [path, item, method] = placeOf(document, id);
   const isPatch = method === 'patch';
   const { description, parameters = [], requestBody } = item[method] as OperationObject;
@@ -149,7 +156,7 @@ export function operationOf(document: OpenApiDocument, subcommand: Subcommand): 
   const { properties = {}, required = [] } = run || !content[0] ? {} : resolved(document, content[0].schema);
   const inBody = Object.entries(properties)
     .map(([member, schema]) => [member, resolved(document, schema)] as const)
-    .filter(([member, { readOnly }]) => !readOnly && !path.includes(`{${member}}`))
+    .filter(([member, { readOnly }]) => !readOnly && !path.includes(`{${member}}`) && !omits?.includes(member))
     .map(([member, schema]) =>
       fieldOf('body', member, schema, isPatch, !isPatch && required.includes(member) && !operands.includes(member)),
     );
@@ -169,7 +176,7 @@ export function operationOf(document: OpenApiDocument, subcommand: Subcommand): 
       ]),
     ),
     hasBody: requestBody !== undefined && run === undefined,
-    takesFile: inBody.length > 1 && operands.length === 0,
+    takesFile: inBody.length > 1 && operands.length === 0 && omits === undefined,
     headers: all.filter((each) => each.in === 'header').map(({ name }) => name),
   };
 }

@@ -124,6 +124,56 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
       },
     },
   },
+  keys: {
+    summary: 'Makes, brings and revokes the keys that sign what an origin sends.',
+    subcommands: {
+      list: {
+        operation: 'listOriginKeys',
+        examples: ['assent keys list eventemitter.example.com', 'assent keys list eventemitter.example.com --json'],
+        columns: ['id', 'kind', 'state', 'keyid', 'jwksuri', 'startsat', 'endsat'],
+      },
+      get: {
+        operation: 'getOriginKey',
+        examples: [
+          'assent keys get eventemitter.example.com key_01',
+          'assent keys get eventemitter.example.com key_01 --json',
+        ],
+      },
+      make: {
+        operation: 'createOriginKey',
+        summary: 'Makes a key for an origin, to sign from its start.',
+        omits: ['publickey', 'jwksuri'],
+        examples: [
+          'assent keys make eventemitter.example.com --overlap 3600',
+          'assent keys make eventemitter.example.com --starts 2030-01-01T00:00:00Z --ticket CHG-7',
+        ],
+      },
+      bring: {
+        operation: 'createOriginKey',
+        summary: 'Brings a public key, or a set of them, whose private parts you keep.',
+        examples: [
+          'assent keys bring eventemitter.example.com --public-key "$(cat key.public.json)"',
+          'assent keys bring eventemitter.example.com --jwks-uri https://eventemitter.example.com/jwks.json',
+        ],
+      },
+      revoke: {
+        operation: 'revokeOriginKey',
+        examples: [
+          'assent keys revoke eventemitter.example.com key_01',
+          'assent keys revoke eventemitter.example.com key_01 --ticket INC-1042',
+        ],
+      },
+      directory: {
+        operation: 'getOrigin',
+        summary: 'Prints the public keys of an origin as the document that its own server can serve.',
+        run: async (context) => (await runs()).printDirectory(context),
+        examples: [
+          'assent keys directory eventemitter.example.com',
+          'assent keys directory eventemitter.example.com > http-message-signatures-directory',
+        ],
+      },
+    },
+  },
   grants: {
     summary: 'Shows who may send where, records agreements, and revokes grants.',
     subcommands: {

@@ -40,6 +40,14 @@ export async function showGrant({ client, values, operands: [id = ''], io }: Ope
   return 0;
 }
 
+/** Prints a directory of public keys (Web Bot Auth), for `/.well-known/http-message-signatures-directory`. */
+export async function printDirectory({ client, operands: [name = ''], io }: OperationContext): Promise<number> {
+  const { data: origin } = await client.GET('/origins/{name}', { params: { path: { name } } });
+  const { data } = await client.GET('/directories/{id}', { params: { path: { id: origin.directory } } });
+  await write(io.stdout, `${JSON.stringify(data)}\n`);
+  return 0;
+}
+
 /** Writes an export of the audit record as it arrives. Resolves to 1 if it ends early: what was written is incomplete. */
 export async function exportAudit({ client, values, query, io }: OperationContext): Promise<number> {
   const accept = values['format'] === 'csv' && !values['json'] ? 'text/csv' : 'application/jsonl';
