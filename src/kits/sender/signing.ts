@@ -210,7 +210,8 @@ export class Signing {
       const isActive = startsAt <= now && (endsat === undefined || Date.parse(endsat) > now);
       return privateKey !== undefined && isActive ? { keyid, privateKey, startsAt } : [];
     });
-    return found.sort((a, b) => b.startsAt - a.startsAt)[0];
+    // Of two that start together, the last one, as in the registry.
+    return found.sort((a, b) => a.startsAt - b.startsAt).at(-1);
   }
 
   #report(entry: Entry, message: string, cause?: unknown): void {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import type { MatchResult, PrivateKey, Sender, SenderSettings } from '../../../src/kits/sender/index.js';
 import { createGuardedClient } from '../../../src/kits/guard/index.js';
@@ -9,6 +10,7 @@ import { makeSecret, verifyMessage } from '../../../src/signatures/standard-webh
 import type { Client, Registry } from '../../support/registry.js';
 import type { Relay } from '../../support/relay.js';
 import { startSenders, type Senders } from '../../support/senders.js';
+import { until } from '../../support/until.js';
 
 let registry: Registry;
 let senders: Senders;
@@ -83,19 +85,22 @@ async function newWebhook(policy: object = {}, more: object = {}, answers: numbe
   return { origin, sink, posted, event };
 }
 
-const privateKeys = async (origin: string): Promise<Array<{ keyid: string; privatekey: PrivateKey }>> => {
+const privateKeys = async (origin: string): Promise<Array<{ id: string; keyid: string; privatekey: PrivateKey }>> => {
   const signer = await registry.as('assent:sign', { subscriber: 'mailroom' });
   return (await signer.get(`/v1/origins/${origin}/private-keys`).expect(200)).body.keys;
 };
 const patch = (origin: string, policy: object) =>
   admin.patch(`/v1/origins/${origin}`).type('application/merge-patch+json').send(JSON.stringify(policy)).expect(200);
-/** With the newest key of the origin. */
-async function verify(origin: string, { url, headers, body }: Posted) {
-  const keys = await privateKeys(origin);
+async function verify(origin: string, { url, headers, body }: Posted, known?: Awaited<ReturnType<typeof privateKeys>>) {
+  const keys = known ?? (await privateKeys(origin));
   const keyOf = (keyid: string) => publicKeyOf(keys.find((key) => key.keyid === keyid)?.privatekey);
   return verifyRequest({ method: 'POST', url, fieldOf: fieldsOf(headers) }, { keyOf, body, now: Date.now() / 1_000 });
 }
 const namesOf = ({ headers }: Posted) => headers.map(([name]) => name.toLowerCase());
+const keyOf = (posted: Posted) => /;keyid="([^"]+)"/.exec(valueOf(posted, 'signature-input'))?.[1];
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+const makeKey = async (origin: string, body: object): Promise<{ id: string; keyid: string }> =>
+  (await admin.post(`/v1/origins/${origin}/keys`).send(body).expect(201)).body;
 const isSigned = (posted: Posted) => namesOf(posted).includes('signature');
 const valueOf = ({ headers }: Posted, name: string) =>
   headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1] ?? '';
@@ -205,6 +210,47 @@ test('each signing secret of a match signs (Standard Webhooks), with one id for 
   }
   expect(posted).toHaveLength(3);
   expect(senders.faults.map(String).filter((text) => text.includes(sink))).toHaveLength(1);
+});
+
+test('keys are rotated while events are delivered: each delivery is signed, and with the key of that time', async () => {
+  const { origin, posted, event } = await newWebhook();
+  const results: string[] = [];
+  let isOver = false;
+  const delivering = (async () => {
+    while (!isOver) {
+      results.push(...(await deliver(sender, event, origin)).map(({ outcome }) => outcome));
+      await sleep(10);
+    }
+  })();
+  const expected = [(await privateKeys(origin))[0]!.keyid];
+  await until(() => posted.length > 0);
+  for (const _ of [1, 2, 3]) {
+    const { keyid } = await makeKey(origin, { startsat: inSeconds(1), overlapseconds: 600 });
+    expected.push(keyid);
+    await until(() => keyOf(posted.at(-1)!) === keyid);
+  }
+  isOver = true;
+  await delivering;
+  expect(new Set(results)).toEqual(new Set(['delivered']));
+  const keys = await privateKeys(origin);
+  const verified = await Promise.all(posted.map((each) => verify(origin, each, keys)));
+  expect(verified.filter(({ ok }) => !ok)).toEqual([]);
+  expect(posted.map(keyOf).filter((keyid, place, all) => keyid !== all[place - 1])).toEqual(expected);
+});
+
+test('a revoked key signs nothing once the feed reports it, and without another key deliveries go unsigned', async () => {
+  const { origin, posted, event } = await newWebhook();
+  const [first] = await privateKeys(origin);
+  const second = await makeKey(origin, { startsat: inSeconds(-1) });
+  await senders.untilCurrent(sender);
+  await deliver(sender, event, origin);
+  for (const id of [second.id, first!.id]) {
+    await admin.post(`/v1/origins/${origin}/keys/${id}/revoke`).expect(200);
+    await senders.untilCurrent(sender);
+    for (const _ of [1, 2]) expect(await deliver(sender, event, origin)).toMatchObject(delivered);
+  }
+  expect(posted.map(keyOf)).toEqual([second.keyid, first!.keyid, first!.keyid, undefined, undefined]);
+  expect(faultsOf(origin)).toHaveLength(1);
 });
 
 test('who sends with another client gets the same signatures', async () => {
