@@ -263,11 +263,7 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
       'ASSENT_ISSUERS',
       'has an issuer with both tenant and tenants; set only one of them',
     ],
-    [
-      production && keys?.length === 0,
-      'ASSENT_CREDENTIAL_KEYS',
-      'is required in production: it encrypts sink credentials',
-    ],
+    [production && keys?.length === 0, 'ASSENT_CREDENTIAL_KEYS', 'is required in production: it encrypts secrets'],
     [keys && repeats(keys.map(({ id }) => id)), 'ASSENT_CREDENTIAL_KEYS', 'names one key id twice'],
     [
       production && valueOf('ASSENT_PUBLIC_URL')?.startsWith('http:'),

@@ -88,7 +88,7 @@ function parse(given: readonly string[], allowPositionals: boolean, options: Par
 /** Other users of the machine see the arguments of a command. */
 const hintFor = (option: string): string | undefined =>
   /credential|secret|password/.test(option)
-    ? ' Secrets are no options: others can see them. Put sinkcredential in a file with the JSON of the API, or in standard input (-).'
+    ? ' Secrets are no options: others can see them. Put sinkcredential and signingsecret in a file with the JSON of the API, or in standard input (-).'
     : undefined;
 
 function didYouMean(given: string, known: readonly string[]): string {

@@ -83,6 +83,29 @@ test('a consumer registers, reads, changes, suspends, asks again and deletes', a
   expect(gone).toEqual({ code: 0, stdout: `Deleted subscription ${id}.\n`, stderr: '' });
 });
 
+test('a signing secret is made and printed once, or given in a file, and an overlap ends; no option has it', async () => {
+  const create = ['subscriptions', 'create', '--sink', sink('/signed'), '--suspended', '--make-signing-secret'];
+  const made = await json(consumer, create);
+  expect(made.signingsecret.secret).toMatch(/^whsec_/);
+  const shown = await runCommand(['subscriptions', 'get', made.id], { env: consumer });
+  expect(shown.stdout).toContain(made.signingsecret.fingerprint);
+  expect(shown.stdout).not.toContain('whsec_');
+
+  const file = join(folder, 'signing-secret');
+  const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+  await writeFile(file, `${secret}\n`);
+  const update = ['subscriptions', 'update', made.id];
+  const rotated = await json(consumer, [...update, '--signing-secret-file', file, '--overlap', '60']);
+  expect(rotated.signingsecret).toMatchObject({ previous: { fingerprint: made.signingsecret.fingerprint } });
+  // It is the same one, so nothing is replaced.
+  const same = await json(consumer, [...update, '--signing-secret-file', '-'], { input: secret });
+  expect(same.signingsecret).toEqual(rotated.signingsecret);
+  const ended = await json(consumer, [...update, '--overlap', '0']);
+  expect(ended.signingsecret).not.toHaveProperty('previous');
+  const remade = await runCommand([...update, '--make-signing-secret'], { env: consumer });
+  expect(remade.stdout).toMatch(/whsec_[\w+/]{43}=/);
+});
+
 test('a file or standard input can be the body, and options replace its members', async () => {
   const body = JSON.stringify({ sink: sink('/file'), protocol: 'HTTP', types: ['a'], subject: 'x' });
   const args = ['subscriptions', 'create', '-', '--subject', 'y', '--suspended'];

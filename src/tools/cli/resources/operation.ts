@@ -58,9 +58,10 @@ export interface OperationContext {
 /** An option or an operand that becomes a part of the request. */
 export interface OptionField {
   in: 'path' | 'query' | 'body';
+  /** One inside another has the names of both, with a slash. */
   member: string;
   /** How its text is read. */
-  as: 'text' | 'number' | 'rate' | 'json' | 'flag';
+  as: 'text' | 'number' | 'rate' | 'json' | 'flag' | 'file';
   option: Options[string];
 }
 
@@ -114,6 +115,9 @@ const spellings: Readonly<Record<string, string>> = {
   endsat: 'ends',
   overlapseconds: 'overlap SECONDS',
   grantTokens: 'grant-tokens',
+  'signingsecret/secret': 'signing-secret-file FILE',
+  'signingsecret/make': 'make-signing-secret',
+  'signingsecret/overlapseconds': 'overlap SECONDS',
 };
 
 const nameOf = (member: string): string => (spellings[member] ?? member).split(' ')[0] as string;
@@ -128,16 +132,7 @@ export const columnOf = (path: string): Column => {
 };
 
 /** What the program sets itself, and what no command shows. Nor are secrets options: others can read those. */
-const unlisted = new Set([
-  'id',
-  'protocol',
-  'sinkcredential',
-  'signingsecret',
-  'limit',
-  'cursor',
-  'count',
-  'minRevision',
-]);
+const unlisted = new Set(['id', 'protocol', 'sinkcredential', 'limit', 'cursor', 'count', 'minRevision']);
 
 export function operationOf(document: OpenApiDocument, subcommand: Subcommand): CliOperation {
   const { operation: id, operands = [], omits, run } = subcommand;
@@ -156,6 +151,9 @@ export function operationOf(document: OpenApiDocument, subcommand: Subcommand): 
   const { properties = {}, required = [] } = run || !content[0] ? {} : resolved(document, content[0].schema);
   const inBody = Object.entries(properties)
     .map(([member, schema]) => [member, resolved(document, schema)] as const)
+    .flatMap(([member, schema]) =>
+      member === 'signingsecret' ? membersOf(document, member, schema) : [[member, schema] as const],
+    )
     .filter(([member, { readOnly }]) => !readOnly && !path.includes(`{${member}}`) && !omits?.includes(member))
     .map(([member, schema]) =>
       fieldOf('body', member, schema, isPatch, !isPatch && required.includes(member) && !operands.includes(member)),
@@ -188,6 +186,11 @@ function placeOf({ paths }: OpenApiDocument, id: OperationId): [path: string, it
   throw new Error(`The contract has no operation ${id}.`);
 }
 
+/** What is inside a member, as members of their own. */
+function membersOf(document: OpenApiDocument, member: string, { properties = {} }: Schema) {
+  return Object.entries(properties).map(([name, schema]) => [`${member}/${name}`, resolved(document, schema)] as const);
+}
+
 /** A reference has its own description beside what it refers to. */
 function resolved<T extends object>(document: OpenApiDocument, value: T | ReferenceObject): T {
   return { ...resolve<T>(document, value), ...value };
@@ -204,13 +207,16 @@ function fieldOf(
   if (schema.type === 'boolean' && (place === 'body' || schema.default !== undefined)) {
     return { in: place, member, as: 'flag', option: { type: 'boolean', help } };
   }
+  if (member.endsWith('/secret')) {
+    return { in: place, member, as: 'file', option: { type: 'string', value: 'FILE', help: `A file with ${help}` } };
+  }
   const { as, value, ...more } = kindOf(schema);
   const named = spellings[member]?.split(' ')[1] ?? value;
   return { in: place, member, as, option: { type: 'string', help, required, value: named, ...more } };
 }
 
 interface Kind extends Pick<TextOption, 'choices' | 'multiple'> {
-  as: Exclude<OptionField['as'], 'flag'>;
+  as: Exclude<OptionField['as'], 'flag' | 'file'>;
   value: string;
 }
 

@@ -41,7 +41,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
       update: {
         operation: 'updateSubscription',
         examples: [
-          'assent subscriptions update sub_01 --rate 60',
+          'assent subscriptions update sub_01 --make-signing-secret --overlap 3600',
           'assent subscriptions update sub_01 changes.json --ticket INC-1042',
         ],
       },

@@ -52,10 +52,13 @@ async function initOf(operation: CliOperation, values: Values, given: readonly s
     ...(typeof values['ticket'] === 'string' && { 'Audit-Reference': values['ticket'] }),
     ...(typeof values['wait'] === 'string' && { Prefer: preferOf(values['wait']) }),
   };
-  const chosen = Object.entries(fields).flatMap(([name, field]) => {
+  const chosen: Array<readonly [OptionField, unknown]> = [];
+  for (const [name, field] of Object.entries(fields)) {
     const value = values[name];
-    return value === undefined ? [] : [[field, valueOf(`--${name}`, field, value)] as const];
-  });
+    if (value === undefined) continue;
+    const isFile = field.as === 'file' && typeof value === 'string';
+    chosen.push([field, isFile ? (await readInput(value, io)).trim() : valueOf(`--${name}`, field, value)]);
+  }
   const named = positional.map((field, at) => {
     const name = field.member.toUpperCase();
     checkChoice(name, field.option, given[at]);
@@ -68,7 +71,7 @@ async function initOf(operation: CliOperation, values: Values, given: readonly s
   const params = { path: membersIn('path'), query: membersIn('query'), header };
   if (!operation.hasBody) return { params };
   const file = takesFile ? given[positional.length] : undefined;
-  const body = membersIn('body');
+  const body = nested(membersIn('body'));
   if (takesFile && file === undefined && Object.keys(body).length === 0) {
     throw new UsageError('Name a file, - for standard input, or at least one option.');
   }
@@ -76,6 +79,16 @@ async function initOf(operation: CliOperation, values: Values, given: readonly s
   const missing = Object.entries(fields).find(isMissing);
   if (file === undefined && missing !== undefined) throw new UsageError(`--${missing[0]} is required.`);
   return { params, body: { ...operation.sets, ...(file !== undefined && (await readObject(file, io))), ...body } };
+}
+
+/** Members that are inside another one. */
+function nested(members: Row): Row {
+  const body: Row = {};
+  for (const [path, value] of Object.entries(members)) {
+    const [outer = path, inner] = path.split('/');
+    body[outer] = inner === undefined ? value : { ...(body[outer] as Row | undefined), [inner]: value };
+  }
+  return body;
 }
 
 const quoted = (etag: string) => (/^(W\/)?"/.test(etag) || etag === '*' ? etag : `"${etag}"`);
@@ -114,15 +127,22 @@ async function readObject(file: string, io: Io): Promise<Row> {
 
 /** The JSON in a file; `-` is standard input. Throws UsageError. */
 export async function readJson(file: string, io: Io): Promise<unknown> {
-  const name = file === '-' ? 'Standard input' : file;
-  const content = await (file === '-' ? textOf(io.stdin) : readFile(file, 'utf8')).catch((error: Error) => {
-    throw new UsageError(`${name} cannot be read: ${(error as NodeJS.ErrnoException).code ?? error.message}`);
-  });
+  const content = await readInput(file, io);
   try {
     return JSON.parse(content.replace(/^\ufeff/, ''));
   } catch (error) {
-    throw new UsageError(`${name} is not JSON: ${(error as Error).message}`);
+    throw new UsageError(`${inputName(file)} is not JSON: ${(error as Error).message}`);
   }
+}
+
+const inputName = (file: string) => (file === '-' ? 'Standard input' : file);
+
+async function readInput(file: string, io: Io): Promise<string> {
+  return (file === '-' ? textOf(io.stdin) : readFile(file, 'utf8')).catch((error: Error) => {
+    throw new UsageError(
+      `${inputName(file)} cannot be read: ${(error as NodeJS.ErrnoException).code ?? error.message}`,
+    );
+  });
 }
 
 /** 1 refused or failed, 3 the registry does not respond, 4 not found. */
