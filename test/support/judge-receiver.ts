@@ -22,6 +22,8 @@ export async function judgeReceiver(sink: string, settings: Partial<ReceiverRun>
       deliver: true,
       burst: false,
       token: undefined,
+      keys: [],
+      revokedKey: undefined,
       ca: undefined,
       timeoutMs: 60_000,
       callMs: 60_000,

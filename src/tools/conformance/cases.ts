@@ -76,6 +76,13 @@ export const receiverCases = [
   { id: 'R31', level: 'info', section: '4.2.2', title: 'The allowed rate is not above the requested one' },
   { id: 'R32', level: 'should', section: '4.2', title: 'The same request gets the same response' },
   { id: 'R33', level: 'info', section: '4.1.2', title: 'An event from an origin without consent is refused' },
+  { id: 'R34', level: 'should', section: 'RFC 9421', title: 'A signed event is accepted' },
+  { id: 'R35', level: 'should', section: 'RFC 9530', title: 'A signed event with another body is refused' },
+  { id: 'R36', level: 'should', section: 'RFC 9421', title: 'An event with an old signature is refused' },
+  { id: 'R37', level: 'should', section: 'RFC 9421', title: 'A copy of a signed event is refused' },
+  { id: 'R38', level: 'should', section: 'RFC 9421', title: 'An event that a foreign key signed is refused' },
+  { id: 'R39', level: 'should', section: 'RFC 9421', title: 'Each key that the origin publishes is accepted' },
+  { id: 'R40', level: 'should', section: 'RFC 9421', title: 'An event that a revoked key signed is refused' },
 ] as const satisfies readonly Case[];
 
 /** What a sender guarantees. */

@@ -53,6 +53,8 @@ export const conformanceCommand: CommandGroup = {
         burst: flag('With --deliver: send a fifth more than the allowed rate at once'),
         ca: text('FILE', "The authority of the webhook's certificate"),
         token: text('TOKEN', 'The access token for deliveries'),
+        key: list('FILE', 'A private key of the origin (JWK), which signs; a second one for R39'),
+        'revoked-key': text('FILE', 'A private key that the origin no longer publishes, for R40'),
         ...runOptions('receiver'),
       },
       notes,

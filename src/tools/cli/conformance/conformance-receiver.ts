@@ -10,6 +10,7 @@ import { parseOriginName } from '../../../consent/origin.js';
 import { parseRate } from '../../../consent/rate.js';
 import { textIn } from '../../../base/texts/text.js';
 import type { Values } from '../command.js';
+import { keyIn } from '../check/key-file.js';
 import { openIdentity, type RunSide } from './side.js';
 
 /** Milliseconds; with the usual time-out, a run without a burst ends within a minute. */
@@ -32,6 +33,8 @@ export const conformanceReceiver: RunSide = async ({ cases, profile, timeoutMs, 
     deliver: values['deliver'] === true,
     burst,
     token: textOf(values, 'token'),
+    keys: await Promise.all((values['key'] as string[]).map((path) => keyIn('--key', path))),
+    revokedKey: await optional(textOf(values, 'revoked-key'), (path) => keyIn('--revoked-key', path)),
     ca: await authoritiesOf(textOf(values, 'ca')),
     timeoutMs,
     callMs: timeoutMs,
@@ -69,6 +72,9 @@ function rateOf(text: string): number {
   if (typeof rate !== 'number') throw new UsageError('--rate must be a positive number of requests per minute.');
   return rate;
 }
+
+const optional = async <T>(text: string | undefined, read: (text: string) => Promise<T>) =>
+  text === undefined ? undefined : read(text);
 
 async function authoritiesOf(path: string | undefined): Promise<string[] | undefined> {
   if (path === undefined) return undefined;

@@ -5,6 +5,7 @@ import { callbackCases } from './callback-cases.js';
 import { consentCases } from './consent-cases.js';
 import { deliveryCases } from './delivery-cases.js';
 import { requestCases } from './request-cases.js';
+import { signatureCases } from './signature-cases.js';
 import { Session, type SessionSettings } from './session.js';
 
 export interface ReceiverRun extends Omit<SessionSettings, 'signal'> {
@@ -18,6 +19,7 @@ const runs: Record<ReceiverCaseId, (session: Session) => Promise<Finding>> = {
   ...requestCases,
   ...callbackCases,
   ...deliveryCases,
+  ...signatureCases,
 };
 
 const burst: ReceiverCaseId = 'R24';

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { utf8Bytes } from '../../../base/formats/bytes.js';
 import { judge, judgeOrigin, type Judgement } from '../../../consent/judgement.js';
 import { verdicts } from '../../../consent/verdicts.js';
 import type { ConformanceProfile, ConsentSeen, Finding } from '../case.js';
+import { signatureOf, type SigningKey } from '../signing-key.js';
 import { hideQuery, hideSecrets } from '../hide-secrets.js';
 import type { CallbackHost, Offer } from './callback-host.js';
 import { exchange, requestTargetOf, type TargetExchange, type TargetRequest } from './wire.js';
@@ -20,6 +22,10 @@ export interface SessionSettings {
   /** More requests than `maxRequests` may be sent. */
   burst: boolean;
   token: string | undefined;
+  /** Keys of the origin that are published. The first signs every request. */
+  keys: readonly SigningKey[];
+  /** One that no longer is. */
+  revokedKey: SigningKey | undefined;
   ca: readonly string[] | undefined;
   /** For the response to a request, in milliseconds. */
   timeoutMs: number;
@@ -82,6 +88,7 @@ export class Session {
   readonly delivery = once(() => this.post(withToken(structured, this.settings.token), JSON.stringify(newEvent())));
   readonly #secrets: string[];
   #requests = 0;
+  #signedDelivery: Promise<TargetExchange> | undefined;
   #consent: ConsentSeen = 'not_asked';
 
   constructor(settings: SessionSettings) {
@@ -109,7 +116,23 @@ export class Session {
     if (this.#requests > maxRequests && !this.settings.burst) {
       throw new Error(`The kit would send more than ${maxRequests} requests to the target.`);
     }
-    return exchange(request, this.settings);
+    return exchange(await this.#sign(request), this.settings);
+  }
+
+  /** Unless it is signed, or there is no key. */
+  async #sign(request: TargetRequest): Promise<TargetRequest> {
+    const [key] = this.settings.keys;
+    const { method, url, headers, body } = request;
+    if (key === undefined || headers.some(([name]) => name === 'Signature')) return request;
+    const bytes = method === 'POST' ? utf8Bytes(body ?? '') : undefined;
+    const toSign = { method, url, headers: Object.fromEntries(headers), body: bytes };
+    const fields = await signatureOf(key, toSign, this.origin);
+    return { ...request, headers: [...headers, ...Object.entries(fields)] };
+  }
+
+  /** Of the first key, for all cases. */
+  signedDelivery(post: () => Promise<TargetExchange>): Promise<TargetExchange> {
+    return (this.#signedDelivery ??= post());
   }
 
   async handshake(asked: Handshake = {}): Promise<TargetExchange> {

@@ -1,5 +1,5 @@
 import type { ReceiverCaseId } from '../../../../src/tools/conformance/cases.js';
-import { allowed, correct, token, type Parts } from './small-receiver.js';
+import { allowed, correct, isSigned, revoked, signers, token, type Parts } from './small-receiver.js';
 
 interface Broken {
   /** The fault, as a sentence. */
@@ -113,4 +113,19 @@ export const brokenReceivers: Record<ReceiverCaseId, Broken> = {
   }),
   R32: { ...now('consents to every second request', everySecond()), isSilent: true },
   R33: now('takes events of every origin', { maySend: () => true }),
+  R34: now('knows no key of the origin', { isSigned: (signed) => isSigned(signed, { keys: [] }) }),
+  R35: now('ignores Content-Digest', { isSigned: (signed) => isSigned(signed, { checksBody: false }) }),
+  R36: now('ignores the age of a signature', {
+    isSigned: (signed) =>
+      isSigned(signed, { now: Number(/;created=(\d+)/.exec(signed.fieldOf('signature-input') ?? '')?.[1]) }),
+  }),
+  R37: now('remembers no signature', { isSigned: (signed) => isSigned(signed, { remembers: false }) }),
+  R38: now('takes every key but one that it knows as revoked', {
+    isSigned: (signed) =>
+      isSigned(signed, {
+        anyKey: !(signed.fieldOf('signature-input') ?? '').includes(revoked.public.kid),
+      }),
+  }),
+  R39: now('knows the first key alone', { isSigned: (signed) => isSigned(signed, { keys: signers.slice(0, 1) }) }),
+  R40: now('keeps a revoked key', { isSigned: (signed) => isSigned(signed, { keys: [...signers, revoked] }) }),
 };

@@ -3,23 +3,30 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ConformanceProfile } from '../../../../src/tools/conformance/case.js';
 import { createWebhook, type WebhookSettings } from '../../../../src/kits/webhook/index.js';
+import { makeSigningKey } from '../../../../src/tools/conformance/signing-key.js';
 import { callbackAuthority, failuresOf, judgeReceiver } from '../../../support/judge-receiver.js';
 
 const origin = 'sender.allowed.example';
 const token = 'a-token-of-the-kit';
 
-/** The cases of the receiver's kit that hold, and those that fail. */
-async function judged(settings: Partial<WebhookSettings>, profile: ConformanceProfile = 'cloudevents') {
+const [key, next, revoked] = await Promise.all([makeSigningKey(), makeSigningKey(), makeSigningKey()]);
+
+/** The cases of the receiver's kit that hold, and those that fail. The origin signs, whether they verify it or not. */
+async function judged(
+  settings: Partial<WebhookSettings> | ((url: string) => Partial<WebhookSettings>),
+  profile: ConformanceProfile = 'cloudevents',
+) {
   const usual = { origins: { [origin]: 30 }, receive: async () => undefined, authenticate: token, profile };
-  const webhook = createWebhook({ ...usual, ...settings });
   const server = createServer((request, response) => {
     if (request.url?.split('?')[0] === '/events') return void webhook.node(request, response);
     response.writeHead(404).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const sink = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+  const webhook = createWebhook({ ...usual, ...(typeof settings === 'function' ? settings(sink) : settings) });
   try {
-    const sink = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
-    const results = await judgeReceiver(sink, { origin, profile, burst: true, token });
+    const signing = typeof settings === 'function' ? { keys: [key, next], revokedKey: revoked } : {};
+    const results = await judgeReceiver(sink, { origin, profile, burst: true, token, ...signing });
     return {
       failed: failuresOf(results),
       left: results.filter(({ outcome }) => outcome === 'not_evaluable').map(({ id }) => id),
@@ -32,7 +39,9 @@ async function judged(settings: Partial<WebhookSettings>, profile: ConformancePr
 }
 
 test.each(['cloudevents', 'nl-gov'] as const)('the kit for receivers conforms, profile %s', async (profile) => {
-  expect(await judged({}, profile)).toEqual({ failed: [], left: ['R12', 'R18', 'R19', 'R21'] });
+  const keys = { keys: [key.public, next.public] };
+  const signed = await judged((url) => ({ verify: { url, keys } }), profile);
+  expect(signed).toEqual({ failed: [], left: ['R12', 'R18', 'R19', 'R21'] });
 });
 
 test('the kit for receivers conforms when the application decides later', async () => {

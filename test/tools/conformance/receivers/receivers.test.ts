@@ -8,7 +8,7 @@ import { startCallbackHost, type CallbackHost } from '../../../../src/tools/conf
 import { runReceiver } from '../../../../src/tools/conformance/receiver/run-receiver.js';
 import { createAuthority } from '../../../../src/tools/conformance/authority.js';
 import { brokenReceivers } from './broken-receivers.js';
-import { allowed, correct, startSmallReceiver, token, type Parts } from './small-receiver.js';
+import { allowed, correct, revoked, signers, startSmallReceiver, token, type Parts } from './small-receiver.js';
 
 let callbacks: CallbackHost;
 let ca: string;
@@ -45,6 +45,8 @@ const runAt = (sink: string, how: How) =>
     deliver: how.deliver ?? true,
     burst: how.isBurst ?? false,
     token,
+    keys: signers,
+    revokedKey: revoked,
     ca: [ca],
     timeoutMs: 60_000,
     callMs: how.isSilent ? 300 : 60_000,

@@ -2,10 +2,45 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { request as callUrl } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readSignatures, type FieldOf } from '../../../../src/signatures/message-signature.js';
+import { verifyRequest } from '../../../../src/signatures/request-signature.js';
+import { makeSigningKey, type SigningKey } from '../../../../src/tools/conformance/signing-key.js';
 
 export const allowed = 'sender.allowed.example';
+/** The keys that its origin publishes, and one that it no longer does. */
+export const signers: readonly SigningKey[] = await Promise.all([makeSigningKey(), makeSigningKey()]);
+export const revoked = await makeSigningKey();
 export const token = 'a-token-of-the-receiver';
 const perMinute = 40;
+
+/** A signed event, at the URL of the receiver. */
+export interface Signed {
+  url: string;
+  fieldOf: FieldOf;
+  body: Uint8Array;
+  /** Fingerprints of what was accepted. */
+  accepted: Set<string>;
+}
+
+/** Looks at what a signature says, and for all keys of the list. */
+export async function isSigned(
+  { url, fieldOf, body, accepted }: Signed,
+  { keys = signers, now = Date.now() / 1_000, checksBody = true, remembers = true, anyKey = false } = {},
+): Promise<boolean> {
+  const [read] = anyKey ? readSignatures(fieldOf) : [];
+  const verified = await verifyRequest(
+    { method: 'POST', url, fieldOf },
+    {
+      keyOf: async (keyid) => keys.find((key) => key.public.kid === keyid)?.public,
+      body: checksBody ? body : () => Promise.resolve(undefined as never),
+      now,
+    },
+  );
+  if (!verified.ok) return read !== undefined && verified.fault === 'key_unknown';
+  const isNew = !accepted.has(verified.signature.fingerprint);
+  accepted.add(verified.signature.fingerprint);
+  return isNew || !remembers;
+}
 
 type Lines = Record<string, string>;
 export interface Reply {
@@ -49,6 +84,7 @@ export interface Parts {
   unknownType: Reply;
   accepted: Reply;
   aboveRate: Reply;
+  isSigned(signed: Signed): Promise<boolean>;
   /** Before everything else. */
   delivery(): Reply | undefined;
 }
@@ -81,6 +117,7 @@ export const correct: Parts = {
   unknownType: { status: 415 },
   accepted: { status: 204 },
   aboveRate: { status: 429, headers: { 'Retry-After': '30' } },
+  isSigned: (signed) => isSigned(signed),
   delivery: () => undefined,
 };
 
@@ -123,12 +160,14 @@ export async function startSmallReceiver(parts: Parts, ca: string): Promise<Smal
     respond({ status: 200, headers: { ...parts.allow, ...consent } });
   }
 
-  function deliver(asked: Asked): Reply {
+  const accepted = new Set<string>();
+  async function deliver(asked: Asked, signed: Omit<Signed, 'accepted'>): Promise<Reply> {
     const early = parts.delivery();
     if (early !== undefined) return early;
     if (asked.path !== '/events') return { status: 404 };
     if (!parts.isAuthorized(asked)) return { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } };
     if (!parts.maySend(String(asked.headers['webhook-request-origin']))) return { status: 403 };
+    if (!(await parts.isSigned({ ...signed, accepted }))) return { status: 401 };
     if (!parts.reads(asked.headers['content-type'] ?? '', asked)) return parts.unknownType;
     events += 1;
     return events > perMinute ? parts.aboveRate : parts.accepted;
@@ -142,20 +181,27 @@ export async function startSmallReceiver(parts: Parts, ca: string): Promise<Smal
       void response
         .writeHead(status, { ...headers, ...(status !== 204 && { 'Content-Length': body.length }) })
         .end(body);
-    request.resume().once('end', () => {
-      if (method === 'POST') return respond(deliver({ method, path, query, headers, atOnce }));
-      atOnce += 1;
-      const asked = { method, path, query, headers, atOnce };
-      const pausing = parts.pauseTurns > 0 ? turns(parts.pauseTurns) : undefined;
-      void handshake(asked, (reply) => {
-        const finish = () => {
-          atOnce -= 1;
-          respond(reply);
-        };
-        if (pausing === undefined) finish();
-        else void pausing.then(finish);
+    const chunks: Buffer[] = [];
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .once('end', () => {
+        if (method === 'POST') {
+          const fieldOf = (name: string) => headers[name]?.toString();
+          const signed = { url: `http://${headers.host}${url}`, fieldOf, body: Buffer.concat(chunks) };
+          return void deliver({ method, path, query, headers, atOnce }, signed).then(respond);
+        }
+        atOnce += 1;
+        const asked = { method, path, query, headers, atOnce };
+        const pausing = parts.pauseTurns > 0 ? turns(parts.pauseTurns) : undefined;
+        void handshake(asked, (reply) => {
+          const finish = () => {
+            atOnce -= 1;
+            respond(reply);
+          };
+          if (pausing === undefined) finish();
+          else void pausing.then(finish);
+        });
       });
-    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

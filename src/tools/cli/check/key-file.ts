@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../../../base/errors.js';
+import { keysOf, type PublicKey } from '../../../signatures/keys.js';
+import { parseSigningKey, type SigningKey } from '../../conformance/signing-key.js';
+
+/** Throws a UsageError that names the option, and nothing of the content. */
+export async function keyIn(option: string, path: string): Promise<SigningKey> {
+  try {
+    return await parseSigningKey(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw unusable(option, path, error);
+  }
+}
+
+/** The public keys of a JSON Web Key Set. */
+export async function keySetIn(option: string, path: string): Promise<PublicKey[]> {
+  try {
+    const keys = await keysOf(JSON.parse(await readFile(path, 'utf8')) as unknown);
+    if (keys.length > 0) return keys;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw unusable(option, path, error);
+  }
+  throw new UsageError(`${option}: ${path} is no JSON Web Key Set with an Ed25519 key.`);
+}
+
+const unusable = (option: string, path: string, error: unknown) =>
+  new UsageError(`${option}: ${path} cannot be used: ${(error as Error).message}.`);
