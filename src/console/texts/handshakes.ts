@@ -30,6 +30,13 @@ export const handshakePageTexts = {
   },
   verdict: { en: 'Verdict', nl: 'Oordeel' },
   tolerated: { en: 'Tolerated mistakes', nl: 'Geaccepteerde fouten' },
+  signedBy: { en: 'Signed by the key', nl: 'Ondertekend met de sleutel' },
+  keyid: { en: 'Key id', nl: 'Sleutel-id' },
+  covered: { en: 'What it covers', nl: 'Wat is ondertekend' },
+  unsigned: {
+    en: 'Not signed: the policy of the origin is off, or no key could sign then.',
+    nl: 'Niet ondertekend: het beleid van de herkomst is off, of geen sleutel kon toen ondertekenen.',
+  },
   curl: { en: 'As curl', nl: 'Als curl' },
   triggers: {
     registration: { en: 'registration', nl: 'aanvraag' },

@@ -65,6 +65,7 @@ export function Exchange({
           {t(handshakePageTexts.tolerated)}: <bdi>{tolerated.map(({ message: text }) => text).join(' ')}</bdi>
         </p>
       )}
+      {!isShort && <SignatureOf attempt={attempt} />}
       {isAdmin.value && !isShort && (
         <p class="soft">
           {evidence !== undefined && `${t(handshakePageTexts.evidence)}: ${evidence}. `}
@@ -77,6 +78,33 @@ export function Exchange({
         <Copyable text={curlOf(sink, request)} label={t(handshakePageTexts.curl)} />
       </details>
     </>
+  );
+}
+
+/** By which key the request was signed, and what of it. */
+function SignatureOf({ attempt: { signature } }: { attempt: Attempt }) {
+  if (signature === undefined) return <p class="soft">{t(handshakePageTexts.unsigned)}</p>;
+  const { keyid, form, agent, covered } = signature;
+  return (
+    <details>
+      <summary>
+        {t(handshakePageTexts.signedBy)} <code title={keyid}>{keyid.slice(0, 12)}…</code>
+      </summary>
+      <dl class="facts">
+        <dt>{t(handshakePageTexts.keyid)}</dt>
+        <dd>
+          <code>{keyid}</code>
+        </dd>
+        <dt>Signature-Agent</dt>
+        <dd>
+          <bdi>{agent}</bdi> ({form})
+        </dd>
+        <dt>{t(handshakePageTexts.covered)}</dt>
+        <dd>
+          <code>{covered.join(', ')}</code>
+        </dd>
+      </dl>
+    </details>
   );
 }
 
