@@ -25,6 +25,7 @@ export const originsTexts = {
   actions: { en: 'Actions', nl: 'Acties' },
   tabs: {
     overview: { en: 'Overview', nl: 'Overzicht' },
+    identity: { en: 'Identity', nl: 'Identiteit' },
     rules: { en: 'Rules', nl: 'Regels' },
     settings: { en: 'Settings', nl: 'Instellingen' },
   },
@@ -39,6 +40,7 @@ export const originsTexts = {
     nl: 'Een DNS-naam, zoals eventemitter.example.com. Webhooks krijgen die in WebHook-Request-Origin. De naam wijzigt nooit.',
   },
   default: { en: 'default', nl: 'standaard' },
+  verified: { en: 'verified', nl: 'geverifieerd' },
   requested: { en: 'Requested rate', nl: 'Gevraagd tempo' },
   lifetime: { en: 'Lifetime', nl: 'Geldigheidsduur' },
   profile: { en: 'Profile', nl: 'Profiel' },

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { Archive, Ban, Check, CircleX, Clock, Copy, Hourglass, type IconNode, Pause, Unplug, X } from 'lucide';
-import { type ComponentChildren, Fragment } from 'preact';
+import { type ComponentChildren, Fragment, type RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useId } from 'preact/hooks';
 import { announce, formatNumber, locale, t } from '../app/text.js';
@@ -139,29 +139,28 @@ export function Sink({ sink }: { sink: string }) {
 /** Text to take along, in a box that scrolls, with a button that copies it. */
 export function Copyable({ text, label }: { text: string; label: string }) {
   const box = useRef<HTMLPreElement>(null);
-  /** If the browser does not allow it, the text is chosen. */
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => announce(t(commonTexts.copied)),
-      () => box.current && getSelection()?.selectAllChildren(box.current),
-    );
   return (
     <div class="copyable">
       <pre ref={box} tabIndex={0} aria-label={label}>
         <code>{text}</code>
       </pre>
-      {window.isSecureContext && (
-        <button
-          type="button"
-          class="quiet"
-          aria-label={t(commonTexts.copy)}
-          title={t(commonTexts.copy)}
-          onClick={() => void copy()}
-        >
-          <Icon of={Copy} />
-        </button>
-      )}
+      <CopyButton text={text} label={t(commonTexts.copy)} shown={box} />
     </div>
+  );
+}
+
+/** Copies a text, or chooses where it is shown if the browser does not allow that. */
+export function CopyButton({ text, label, shown }: { text: string; label: string; shown?: RefObject<HTMLElement> }) {
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => announce(t(commonTexts.copied)),
+      () => shown?.current && getSelection()?.selectAllChildren(shown.current),
+    );
+  if (!window.isSecureContext) return null;
+  return (
+    <button type="button" class="quiet" aria-label={label} title={label} onClick={() => void copy()}>
+      <Icon of={Copy} />
+    </button>
   );
 }
 
@@ -169,9 +168,12 @@ export function Copyable({ text, label }: { text: string; label: string }) {
 export function FactsCard({
   title,
   facts,
+  children,
 }: {
   title: string;
   facts: ReadonlyArray<readonly [string, ComponentChildren]>;
+  /** What can be done with it. */
+  children?: ComponentChildren;
 }) {
   const id = useId();
   return (
@@ -187,6 +189,7 @@ export function FactsCard({
             </Fragment>
           ))}
       </dl>
+      {children}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { Check, CirclePause, CircleX } from 'lucide';
+import { Check, CirclePause, CircleX, ShieldCheck } from 'lucide';
 import { api, type Schemas } from '../../app/api.js';
 import { isBlock, useResource, useEvery } from '../../app/live.js';
 import { href } from '../../app/route.js';
@@ -127,6 +127,13 @@ export const stopAddress = (kind: 'origin' | 'host', value: string, until: 'hour
 export const DefaultBadge = () => (
   <Badge look="off" icon={Check}>
     {t(texts.default)}
+  </Badge>
+);
+
+/** Its tenant proved that the name is its own. */
+export const VerifiedBadge = () => (
+  <Badge look="good" icon={ShieldCheck}>
+    {t(texts.verified)}
   </Badge>
 );
 

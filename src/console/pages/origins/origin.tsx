@@ -15,6 +15,8 @@ import { Differences, Form, FormButtons, Loaded, ProblemView, ReferenceField, re
 import { Icon } from '../../ui/icon.js';
 import { Menu, MenuButton } from '../../ui/menu.js';
 import { totalText } from '../../ui/search.js';
+import { later } from '../../ui/later.js';
+import { Skeleton } from '../../ui/table.js';
 import { Tabs } from '../../ui/tabs.js';
 import { Time, Who } from '../../ui/value.js';
 import { LiftButton, useBlocks } from '../blocks/lift-block.js';
@@ -25,6 +27,7 @@ import {
   NumberOf,
   numberNames,
   stopAddress,
+  VerifiedBadge,
   useSubscriptionCounts,
   useTotals,
 } from './origin-numbers.js';
@@ -241,7 +244,9 @@ function EditPolicy({
   );
 }
 
-type Part = 'overview' | 'rules' | 'settings';
+type Part = 'overview' | 'identity' | 'rules' | 'settings';
+
+const OriginIdentity = later(async () => (await import('./origin-identity.js')).OriginIdentity, Skeleton);
 
 export function OneOrigin({ id: name }: { id: string }) {
   const read = useResource(
@@ -256,7 +261,8 @@ export function OneOrigin({ id: name }: { id: string }) {
   const tab = route.value.query['tab'];
   useName(name);
   const parts: Record<Part, (of: Version<Origin>) => ComponentChildren> = {
-    overview: ({ value }) => <Overview origin={value} />,
+    overview: ({ value }) => (isAdmin.value ? <Overview origin={value} /> : <PolicyFacts origin={value} />),
+    identity: (of) => <OriginIdentity found={of} onChanged={read.put} reload={read.reload} />,
     rules: (of) => <OriginRules found={of} onChanged={read.put} />,
     settings: (of) => <EditPolicy found={of} onChanged={read.put} onClose={() => go(href('origins', name))} />,
   };
@@ -269,6 +275,7 @@ export function OneOrigin({ id: name }: { id: string }) {
         <h1>
           <bdi>{name}</bdi>
         </h1>
+        {found?.value.verification.state !== 'unverified' && found !== undefined && <VerifiedBadge />}
         {found?.value.isdefault && <DefaultBadge />}
         {block !== undefined && <BlockedBadge />}
         <span class="grow" />
@@ -297,16 +304,14 @@ export function OneOrigin({ id: name }: { id: string }) {
           {(of) => (
             <>
               {block !== undefined && <StoppedNote block={block} />}
-              {isAdmin.value ? (
-                <Tabs
-                  label={name}
-                  of={(Object.keys(parts) as Part[]).map((part) => ({ name: part, title: t(texts.tabs[part]) }))}
-                >
-                  {(part) => parts[part](of)}
-                </Tabs>
-              ) : (
-                <PolicyFacts origin={of.value} />
-              )}
+              <Tabs
+                label={name}
+                of={(Object.keys(parts) as Part[])
+                  .filter((part) => isAdmin.value || part === 'overview' || part === 'identity')
+                  .map((part) => ({ name: part, title: t(texts.tabs[part]) }))}
+              >
+                {(part) => parts[part](of)}
+              </Tabs>
             </>
           )}
         </Loaded>

@@ -25,6 +25,7 @@ import {
   stopColumn,
   useSubscriptionCounts,
   useTotals,
+  VerifiedBadge,
 } from './origin-numbers.js';
 import { formatDuration } from './origin-policy.js';
 import { useOrigins } from './use-origins.js';
@@ -173,14 +174,15 @@ const policyColumns = (): Array<TableColumn<Row>> => [
 ];
 
 function OriginCell(row: Row) {
-  const { name, isdefault, description } = row.origin;
+  const { name, isdefault, description, verification } = row.origin;
   return (
     <>
       {isBlocked(row) && <BlockedBadge />}{' '}
       <a class="plain" href={href('origins', name)}>
         <b title={name}>{name}</b>
       </a>{' '}
-      {isdefault && <DefaultBadge />} <bdi title={description}>{description}</bdi>
+      {verification.state !== 'unverified' && <VerifiedBadge />} {isdefault && <DefaultBadge />}{' '}
+      <bdi title={description}>{description}</bdi>
     </>
   );
 }
