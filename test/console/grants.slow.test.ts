@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createLocalJWKSet, jwtVerify } from 'jose';
 import { expectAccessible, inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage } from '../support/console.js';
 
@@ -62,7 +63,7 @@ inBrowser('grants and agreements', () => {
     await check();
   });
 
-  test('an admin revokes a grant with a reason; its page and the list of a sender follow', async () => {
+  test('an admin takes a grant along as a token that others verify, and revokes it with a reason; its page and the list of a sender follow', async () => {
     const watching = await stage.open(['assent:deliver'], '#/grants');
     await watching.page.getByTitle(sink('/one')).waitFor();
     const { page, check } = await stage.open(['assent:admin'], '#/grants?sinkcontains=one');
@@ -71,6 +72,13 @@ inBrowser('grants and agreements', () => {
     await used.getByRole('link', { name: 'zaaksysteem' }).waitFor();
     await page.getByText('WebHook-Allowed-Rate: 240').waitFor();
     await expectAccessible(page);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('button', { name: 'Copy as signed token (JWT)' }).click();
+    const token = await page.getByRole('dialog', { name: 'Signed token' }).locator('pre').innerText();
+    const { body: jwks } = await stage.tenant.admin.get('/.well-known/jwks.json').expect(200);
+    const { payload } = await jwtVerify(token, createLocalJWKSet(jwks));
+    expect(payload).toMatchObject({ sub: stage.tenant.origin, aud: sink('/one'), allowedrate: 240 });
+    await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('button', { name: 'Revoke' }).click();
     const dialog = page.getByRole('dialog', { name: 'Revoke this grant?' });

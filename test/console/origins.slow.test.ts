@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectAccessible, inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage } from '../support/console.js';
@@ -49,6 +50,54 @@ inBrowser('origins in the console', () => {
     await page.waitForSelector('h1:has-text("Origins")');
     await page.getByRole('link', { name: stage.tenant.origin, exact: true }).waitFor();
     expect(await page.getByRole('link', { name: 'permits.example.com', exact: true }).count()).toBe(0);
+    await check();
+  });
+
+  test('an admin rotates the key of an origin, sees the next handshake signed by it, brings a public key and revokes one', async () => {
+    const { receiver } = stage.registry;
+    const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}?tab=identity`);
+    const rows = page.getByRole('table', { name: 'Keys' }).locator('tbody tr');
+    const dialog = page.getByRole('dialog');
+    const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    await rows.first().getByText('signs').waitFor();
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await dialog.getByText('now', { exact: true }).click();
+    await dialog.getByText('Verifiers keep a directory for 5 minutes.').waitFor();
+    await page.getByLabel('stay in the directory for').selectOption('1 hour');
+    await dialog.getByRole('button', { name: 'Make a key' }).click();
+    await rows.filter({ hasText: 'published' }).getByText('in 1 hour').or(rows.getByText('in 59 minutes')).waitFor();
+    const keyid = await rows.filter({ hasText: 'signs' }).locator('code').getAttribute('title');
+
+    await page.getByRole('button', { name: 'Bring a key' }).click();
+    await page.getByLabel('Public key (JWK)').fill(JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x, d: x }));
+    await dialog.getByRole('button', { name: 'Bring a key' }).click();
+    await dialog.getByText('This key has its private part').waitFor();
+    await page.getByLabel('Public key (JWK)').fill(JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x }));
+    await dialog.getByRole('button', { name: 'Bring a key' }).click();
+    await rows.getByText('brought').waitFor();
+    await rows
+      .filter({ hasText: 'made here' })
+      .filter({ hasText: 'published' })
+      .getByRole('button', { name: 'Revoke' })
+      .click();
+    await dialog.getByText('It leaves the directory').waitFor();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await rows.getByText('revoked').waitFor();
+    await page.getByText('For your own server').click();
+    const directory = JSON.parse(await page.getByLabel('Directory document').innerText());
+    expect(directory.keys.map(({ kid }: { kid: string }) => kid)).toContain(keyid);
+    expect(directory.keys).toHaveLength(2);
+    await expectAccessible(page);
+
+    receiver.consent('/rotated');
+    const { id } = await stage.tenant.register(receiver.sink('/rotated'));
+    await page.evaluate(`location.hash = '#/subscriptions/${id}?tab=handshakes'`);
+    await page.getByText('Signed by the key').click();
+    await page
+      .getByRole('definition')
+      .getByText(keyid ?? '')
+      .waitFor();
+    await page.getByRole('definition').getByText('@target-uri').waitFor();
     await check();
   });
 

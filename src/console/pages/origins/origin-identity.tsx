@@ -7,24 +7,14 @@ import type { Version } from '../../app/version.js';
 import { identityTexts as texts } from '../../texts/identity.js';
 import { Loaded } from '../../ui/form.js';
 import { Copyable } from '../../ui/value.js';
-import { ClientCertificate } from './client-certificate.js';
 import { OriginKeys } from './origin-keys.js';
-import { OriginProof } from './origin-proof.js';
 
 type Origin = Schemas['Origin'];
 
 const maxKeys = 1_000;
 
 /** Who an origin is to webhooks: whether its name is proven, what signs for it, and what it shows in TLS. */
-export function OriginIdentity({
-  found,
-  onChanged,
-  reload,
-}: {
-  found: Version<Origin>;
-  onChanged: (origin: Version<Origin>) => void;
-  reload: () => void;
-}) {
+export function OriginIdentity({ found, reload }: { found: Version<Origin>; reload: () => void }) {
   const { name } = found.value;
   const keys = useResource(
     `keys of ${name}`,
@@ -40,7 +30,6 @@ export function OriginIdentity({
   };
   return (
     <>
-      <OriginProof found={found} onChanged={onChanged} />
       <div class="split">
         <div>
           <Loaded of={keys}>
@@ -48,16 +37,15 @@ export function OriginIdentity({
           </Loaded>
           {found.value.signatures !== 'off' && <Directory origin={found.value} keys={keys.data} />}
         </div>
-        <ClientCertificate found={found} reload={reload} />
       </div>
     </>
   );
 }
 
 /** Where verifiers find the keys, and the same as a document for a server of one's own. */
-function Directory({ origin: { directory: id, verification }, keys }: { origin: Origin; keys: unknown }) {
+function Directory({ origin: { directory: id, name }, keys }: { origin: Origin; keys: unknown }) {
   const directory = useResource(`directory ${id} ${JSON.stringify(keys)}`, async (signal) => {
-    const { data } = await api.GET('/directories/{id}', { params: { path: { id } }, signal });
+    const { data } = await api.GET('/directories/{id}', { params: { path: { id } }, cache: 'reload', signal });
     return data;
   });
   const url = new URL(`v1/directories/${id}`, root).href;
@@ -68,7 +56,7 @@ function Directory({ origin: { directory: id, verification }, keys }: { origin: 
       <Copyable text={url} label={t(texts.directoryUrl)} />
       <details>
         <summary>{t(texts.ownServer)}</summary>
-        <p>{t(texts.ownServerHint(verification.directory))}</p>
+        <p>{t(texts.ownServerHint(`https://${name}/.well-known/http-message-signatures-directory`))}</p>
         <Loaded of={directory}>
           {(document) => <Copyable text={JSON.stringify(document, undefined, 2)} label={t(texts.document)} />}
         </Loaded>

@@ -27,7 +27,6 @@ import {
   NumberOf,
   numberNames,
   stopAddress,
-  VerifiedBadge,
   useSubscriptionCounts,
   useTotals,
 } from './origin-numbers.js';
@@ -246,7 +245,7 @@ function EditPolicy({
 
 type Part = 'overview' | 'identity' | 'rules' | 'settings';
 
-const OriginIdentity = later(async () => (await import('./origin-identity.js')).OriginIdentity, Skeleton);
+const OriginIdentity = later(async () => (await import('./origin-identity.js')).OriginIdentity, () => <Skeleton />);
 
 export function OneOrigin({ id: name }: { id: string }) {
   const read = useResource(
@@ -262,7 +261,7 @@ export function OneOrigin({ id: name }: { id: string }) {
   useName(name);
   const parts: Record<Part, (of: Version<Origin>) => ComponentChildren> = {
     overview: ({ value }) => (isAdmin.value ? <Overview origin={value} /> : <PolicyFacts origin={value} />),
-    identity: (of) => <OriginIdentity found={of} onChanged={read.put} reload={read.reload} />,
+    identity: (of) => <OriginIdentity found={of} reload={read.reload} />,
     rules: (of) => <OriginRules found={of} onChanged={read.put} />,
     settings: (of) => <EditPolicy found={of} onChanged={read.put} onClose={() => go(href('origins', name))} />,
   };
@@ -275,7 +274,6 @@ export function OneOrigin({ id: name }: { id: string }) {
         <h1>
           <bdi>{name}</bdi>
         </h1>
-        {found?.value.verification.state !== 'unverified' && found !== undefined && <VerifiedBadge />}
         {found?.value.isdefault && <DefaultBadge />}
         {block !== undefined && <BlockedBadge />}
         <span class="grow" />

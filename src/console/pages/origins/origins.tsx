@@ -25,7 +25,6 @@ import {
   stopColumn,
   useSubscriptionCounts,
   useTotals,
-  VerifiedBadge,
 } from './origin-numbers.js';
 import { formatDuration } from './origin-policy.js';
 import { useOrigins } from './use-origins.js';
@@ -174,15 +173,14 @@ const policyColumns = (): Array<TableColumn<Row>> => [
 ];
 
 function OriginCell(row: Row) {
-  const { name, isdefault, description, verification } = row.origin;
+  const { name, isdefault, description } = row.origin;
   return (
     <>
       {isBlocked(row) && <BlockedBadge />}{' '}
       <a class="plain" href={href('origins', name)}>
         <b title={name}>{name}</b>
       </a>{' '}
-      {verification.state !== 'unverified' && <VerifiedBadge />} {isdefault && <DefaultBadge />}{' '}
-      <bdi title={description}>{description}</bdi>
+      {isdefault && <DefaultBadge />} <bdi title={description}>{description}</bdi>
     </>
   );
 }
