@@ -53,7 +53,7 @@ inBrowser('origins in the console', () => {
     await check();
   });
 
-  test('an admin rotates the key of an origin, sees the next handshake signed by it, brings a public key and revokes one', async () => {
+  test('an admin rotates the key of an origin, brings a public key, revokes one, proves the name in DNS, and sees the next handshake signed', async () => {
     const { receiver } = stage.registry;
     const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}?tab=identity`);
     const rows = page.getByRole('table', { name: 'Keys' }).locator('tbody tr');
@@ -89,8 +89,19 @@ inBrowser('origins in the console', () => {
     expect(directory.keys).toHaveLength(2);
     await expectAccessible(page);
 
+    const proof = page.getByRole('region', { name: 'Proof of domain' });
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await proof.getByText('There is no TXT record').waitFor();
+    const [record, value] = await Promise.all(
+      ['Name of the record', 'Value of the record'].map((label) => page.getByLabel(label).innerText()),
+    );
+    stage.registry.dns.zone[record ?? ''] = [value ?? ''];
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await proof.getByRole('heading', { name: 'Verified by DNS' }).waitFor();
+    await page.locator('.title .badge', { hasText: 'verified' }).waitFor();
+
     receiver.consent('/rotated');
-    const { id } = await stage.tenant.register(receiver.sink('/rotated'));
+    const { id } = await stage.tenant.register(receiver.sink('/rotated'), { origin: stage.tenant.origin });
     await page.evaluate(`location.hash = '#/subscriptions/${id}?tab=handshakes'`);
     await page.getByText('Signed by the key').click();
     await page

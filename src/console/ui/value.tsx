@@ -150,7 +150,15 @@ export function Copyable({ text, label }: { text: string; label: string }) {
 }
 
 /** Copies a text, or chooses where it is shown if the browser does not allow that. */
-export function CopyButton({ text, label, shown }: { text: string; label: string; shown?: RefObject<HTMLElement | null> }) {
+export function CopyButton({
+  text,
+  label,
+  shown,
+}: {
+  text: string;
+  label: string;
+  shown?: RefObject<HTMLElement | null>;
+}) {
   const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => announce(t(commonTexts.copied)),

@@ -8,13 +8,22 @@ import { identityTexts as texts } from '../../texts/identity.js';
 import { Loaded } from '../../ui/form.js';
 import { Copyable } from '../../ui/value.js';
 import { OriginKeys } from './origin-keys.js';
+import { OriginProof } from './origin-proof.js';
 
 type Origin = Schemas['Origin'];
 
 const maxKeys = 1_000;
 
 /** Who an origin is to webhooks: whether its name is proven, what signs for it, and what it shows in TLS. */
-export function OriginIdentity({ found, reload }: { found: Version<Origin>; reload: () => void }) {
+export function OriginIdentity({
+  found,
+  onChanged,
+  reload,
+}: {
+  found: Version<Origin>;
+  onChanged: (origin: Version<Origin>) => void;
+  reload: () => void;
+}) {
   const { name } = found.value;
   const keys = useResource(
     `keys of ${name}`,
@@ -30,6 +39,7 @@ export function OriginIdentity({ found, reload }: { found: Version<Origin>; relo
   };
   return (
     <>
+      <OriginProof found={found} onChanged={onChanged} />
       <div class="split">
         <div>
           <Loaded of={keys}>
@@ -43,7 +53,7 @@ export function OriginIdentity({ found, reload }: { found: Version<Origin>; relo
 }
 
 /** Where verifiers find the keys, and the same as a document for a server of one's own. */
-function Directory({ origin: { directory: id, name }, keys }: { origin: Origin; keys: unknown }) {
+function Directory({ origin: { directory: id, verification }, keys }: { origin: Origin; keys: unknown }) {
   const directory = useResource(`directory ${id} ${JSON.stringify(keys)}`, async (signal) => {
     const { data } = await api.GET('/directories/{id}', { params: { path: { id } }, cache: 'reload', signal });
     return data;
@@ -56,7 +66,7 @@ function Directory({ origin: { directory: id, name }, keys }: { origin: Origin; 
       <Copyable text={url} label={t(texts.directoryUrl)} />
       <details>
         <summary>{t(texts.ownServer)}</summary>
-        <p>{t(texts.ownServerHint(`https://${name}/.well-known/http-message-signatures-directory`))}</p>
+        <p>{t(texts.ownServerHint(verification.directory))}</p>
         <Loaded of={directory}>
           {(document) => <Copyable text={JSON.stringify(document, undefined, 2)} label={t(texts.document)} />}
         </Loaded>

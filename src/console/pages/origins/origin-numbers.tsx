@@ -130,6 +130,8 @@ export const DefaultBadge = () => (
   </Badge>
 );
 
+export const isVerified = ({ verification }: Schemas['Origin']) => verification.state !== 'unverified';
+
 /** Its tenant proved that the name is its own. */
 export const VerifiedBadge = () => (
   <Badge look="good" icon={ShieldCheck}>

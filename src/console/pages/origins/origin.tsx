@@ -24,11 +24,13 @@ import {
   BlockedBadge,
   blockOn,
   DefaultBadge,
+  isVerified,
   NumberOf,
   numberNames,
   stopAddress,
   useSubscriptionCounts,
   useTotals,
+  VerifiedBadge,
 } from './origin-numbers.js';
 import {
   changesOf,
@@ -245,7 +247,10 @@ function EditPolicy({
 
 type Part = 'overview' | 'identity' | 'rules' | 'settings';
 
-const OriginIdentity = later(async () => (await import('./origin-identity.js')).OriginIdentity, () => <Skeleton />);
+const OriginIdentity = later(
+  async () => (await import('./origin-identity.js')).OriginIdentity,
+  () => <Skeleton />,
+);
 
 export function OneOrigin({ id: name }: { id: string }) {
   const read = useResource(
@@ -261,7 +266,7 @@ export function OneOrigin({ id: name }: { id: string }) {
   useName(name);
   const parts: Record<Part, (of: Version<Origin>) => ComponentChildren> = {
     overview: ({ value }) => (isAdmin.value ? <Overview origin={value} /> : <PolicyFacts origin={value} />),
-    identity: (of) => <OriginIdentity found={of} reload={read.reload} />,
+    identity: (of) => <OriginIdentity found={of} onChanged={read.put} reload={read.reload} />,
     rules: (of) => <OriginRules found={of} onChanged={read.put} />,
     settings: (of) => <EditPolicy found={of} onChanged={read.put} onClose={() => go(href('origins', name))} />,
   };
@@ -274,6 +279,7 @@ export function OneOrigin({ id: name }: { id: string }) {
         <h1>
           <bdi>{name}</bdi>
         </h1>
+        {found !== undefined && isVerified(found.value) && <VerifiedBadge />}
         {found?.value.isdefault && <DefaultBadge />}
         {block !== undefined && <BlockedBadge />}
         <span class="grow" />

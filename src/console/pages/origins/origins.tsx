@@ -19,12 +19,14 @@ import {
   type Count,
   DefaultBadge,
   isBlocked,
+  isVerified,
   maxCounted,
   numberColumns,
   type NumberedRow,
   stopColumn,
   useSubscriptionCounts,
   useTotals,
+  VerifiedBadge,
 } from './origin-numbers.js';
 import { formatDuration } from './origin-policy.js';
 import { useOrigins } from './use-origins.js';
@@ -180,7 +182,8 @@ function OriginCell(row: Row) {
       <a class="plain" href={href('origins', name)}>
         <b title={name}>{name}</b>
       </a>{' '}
-      {isdefault && <DefaultBadge />} <bdi title={description}>{description}</bdi>
+      {isVerified(row.origin) && <VerifiedBadge />} {isdefault && <DefaultBadge />}{' '}
+      <bdi title={description}>{description}</bdi>
     </>
   );
 }
