@@ -96,6 +96,14 @@ export const problems = {
     when: 'A path, a parameter or a body names an origin that the tenant does not have.',
     title: { en: 'This origin does not exist.', nl: 'Deze herkomst bestaat niet.' },
   },
+  certificate_not_found: {
+    status: 404,
+    when: 'The origin has no client certificate.',
+    title: {
+      en: 'The origin has no client certificate.',
+      nl: 'De herkomst heeft geen clientcertificaat.',
+    },
+  },
   origin_exists: {
     status: 409,
     when: 'The name of a new origin is taken.',

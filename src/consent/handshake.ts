@@ -74,6 +74,15 @@ export interface Claim extends Question {
   createdAt: Date;
   /** CIDR: no address in them is asked (src/registry/blocks/block.ts). */
   blockedNetworks: readonly string[];
+  /** What the origin shows to a webhook that asks for a certificate; undefined for none. */
+  clientCertificate: ShownCertificate | undefined;
+}
+
+export interface ShownCertificate {
+  id: string;
+  /** SHA-256, in hexadecimal with colons. */
+  fingerprint: string;
+  endsAt: Date;
 }
 
 /** One OPTIONS request that is about to be sent. */

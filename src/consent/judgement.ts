@@ -1,6 +1,7 @@
 import { isAboveMaxRate, parseRate, type Rate } from './rate.js';
 import { notBefore, parseRetryAfter } from './backoff.js';
 import type { FailureReason } from '../outbound/failure.js';
+import type { NoResponse } from '../outbound/progress.js';
 import type { RequestResult } from '../outbound/safe-request.js';
 
 /** A reply that can be judged. A held request was never sent. */
@@ -14,6 +15,9 @@ export interface Criteria {
   /** Applies if no rate was requested and none was returned. */
   defaultRate: Rate;
   judgement: 'strict' | 'lenient';
+  /** What was shown to a webhook that asked for a certificate, and the time, which says whether it had ended. */
+  certificate?: { fingerprint: string; endsAt: Date } | undefined;
+  now?: Date;
 }
 
 /** Responses without any WebHook header. */
@@ -92,15 +96,36 @@ export type Judgement =
  */
 export function judge(criteria: Criteria, reply: FinalReply): Judgement {
   if (reply.kind === 'blocked') return { kind: 'blocked', verdict: reply.code };
-  if (reply.kind === 'unanswered') return unreachable(reply.code, reply.evidence);
+  if (reply.kind === 'unanswered') return unreachable(reply.code, evidenceOfFailure(criteria, reply));
   const { status } = reply;
   if (status < 200 || status > 599) return unreachable('not_http');
 
   const answer = readAnswer(reply.headers);
-  const inFront = judgeFront(status, answer, reply.opening ?? '');
+  const inFront = judgeFront(criteria, status, answer, reply.opening ?? '');
   if (inFront !== undefined) return inFront;
   if (status < 300 || status > 399) return judgeStatus(status, answer) ?? judgeHeaders(criteria, status, answer);
   return { kind: 'refused', verdict: 'redirected' };
+}
+
+/** The failure, behind what became of the client certificate if it is about that. */
+function evidenceOfFailure(criteria: Criteria, { code, evidence }: NoResponse): string | undefined {
+  return code === 'client_certificate_required' ? `${shownCertificate(criteria)} (${evidence ?? code})` : evidence;
+}
+
+/** How `readShownCertificate` reads it. */
+function shownCertificate({ certificate, now }: Criteria): string {
+  if (certificate === undefined) return 'none set';
+  const isOver = now !== undefined && certificate.endsAt <= now;
+  return `${certificate.fingerprint} ${isOver ? 'ended' : 'not accepted'}`;
+}
+
+/** What became of the client certificate, of the evidence of `client_certificate_required`. */
+export function readShownCertificate(
+  evidence: string | undefined,
+): { fingerprint?: string; state: 'none' | 'ended' | 'refused' } | undefined {
+  if (evidence?.startsWith('none set')) return { state: 'none' };
+  const [, fingerprint, state] = /^([0-9A-F:]{95}) (ended|not accepted)/.exec(evidence ?? '') ?? [];
+  return fingerprint === undefined ? undefined : { fingerprint, state: state === 'ended' ? 'ended' : 'refused' };
 }
 
 /** How long, in milliseconds, a response asks for no further request; undefined if there was no response. */
@@ -148,16 +173,18 @@ export const protectionHeaders: Readonly<Record<string, RegExp>> = {
  * The response of something in front of the webhook that let no question through. Whatever its status, it is nobody's
  * decision: AWS WAF sends a challenge with 202 and a captcha with 405, others use 403, 429 or 503.
  */
-function judgeFront(status: number, answer: AnswerHeaders, opening: string): Judgement | undefined {
+function judgeFront(criteria: Criteria, status: number, answer: AnswerHeaders, opening: string): Judgement | undefined {
   if ([...answer.keys()].some((name) => name.startsWith('webhook-'))) return undefined;
   for (const [name, pattern] of Object.entries(protectionHeaders)) {
     const value = answer.get(name)?.find((each) => pattern.test(each));
     if (value !== undefined) return { ...postponed('bot_protection', answer), evidence: `${name}: ${value}` };
   }
   // nginx has no header for it, and no status of its own that leaves the server.
-  const noCertificate = 'No required SSL certificate was sent';
-  if (status === 400 && opening.includes(noCertificate)) {
-    return unreachable('client_certificate_required', `400 ${noCertificate}`);
+  const ofNginx = ['No required SSL certificate was sent', 'The SSL certificate error'];
+  const found = status === 400 ? ofNginx.find((text) => opening.includes(text)) : undefined;
+  if (found !== undefined) {
+    const evidence = `${shownCertificate(criteria)} (400 ${found})`;
+    return unreachable('client_certificate_required', evidence);
   }
   const upgrade = answer.get('upgrade')?.join(', ') ?? '';
   const wantsHttp2 = status === 505 || (status === 426 && /(?:^|[\s,])h2c?(?:$|[\s,])/i.test(upgrade));

@@ -2,6 +2,7 @@ import { maxRate } from './rate.js';
 import type { Language, Text } from '../base/texts/text.js';
 import {
   adviceWithCallback,
+  certificateTexts,
   type courses,
   hintTexts,
   observedText,
@@ -10,7 +11,7 @@ import {
   withValues,
   type VerdictText,
 } from '../base/texts/verdicts.js';
-import { judgeOrigin, type Judgement, type Mistake } from './judgement.js';
+import { judgeOrigin, type readShownCertificate, type Judgement, type Mistake } from './judgement.js';
 
 /** Verdicts of the registry itself on a handshake or a grant; the others are what a response means. */
 type RegistryVerdict =
@@ -139,6 +140,8 @@ export interface Facts {
   requestedRate?: number | undefined;
   requestedOriginEchoed?: string | undefined;
   callbackOffered?: boolean | undefined;
+  /** What became of the client certificate of the origin, for `client_certificate_required`. */
+  certificate?: ReturnType<typeof readShownCertificate>;
   /** Only if it is on the host of the sink. Another host is not disclosed. */
   redirectedTo?: string | undefined;
   /** What the response says it was made with: `Server` and `X-Powered-By`. */
@@ -195,7 +198,10 @@ export function describe(verdict: Verdict, facts: Facts, language: Language): st
     ...(requestedOriginEchoed === undefined ? [] : [`WebHook-Request-Origin ${quoted(requestedOriginEchoed)}`]),
     ...(verdict === 'redirected' && redirectedTo !== undefined ? [`Location ${quoted(redirectedTo)}`] : []),
   ];
-  const title = verdicts[verdict].title[language];
+  const certificate = verdict === 'client_certificate_required' ? facts.certificate : undefined;
+  const title = certificate
+    ? certificateTexts[certificate.state](certificate.fingerprint ?? '')[language]
+    : verdicts[verdict].title[language];
   return seen.length === 0 ? title : `${title} ${observedText(quoted(origin), seen.join(', '))[language]}`;
 }
 

@@ -16,6 +16,7 @@ import type { Worker } from './handshake/worker.js';
 import type { ProofChecks } from './origins/check-proof.js';
 import type { Metrics } from './probes/metrics.js';
 import type { Counter } from './statistics/counter.js';
+import type { ClientCertificates } from './origins/client-certificate.js';
 import type { Signers } from './origins/keys.js';
 import type { Database } from './storage/database.js';
 import type { Vault } from './storage/vault.js';
@@ -53,6 +54,7 @@ export interface Context {
   vault: Vault;
   /** The keys of origins, opened. */
   signers: Signers;
+  clientCertificates: ClientCertificates;
   /** What signs grants. */
   registryKeys: RegistryKeys;
   cascades: Cascades;

@@ -27,6 +27,22 @@ const addHandler: Text = {
   nl: `Voeg op deze URL een handler voor OPTIONS toe die ${beide} terugstuurt.`,
 };
 
+/** What became of the client certificate of the origin. */
+export const certificateTexts: Record<'none' | 'ended' | 'refused', (fingerprint: string) => Text> = {
+  none: () => ({
+    en: 'The webhook accepts only clients with a certificate (mutual TLS), and none is set for the origin.',
+    nl: 'De webhook laat alleen clients met een certificaat toe (mutual TLS), en voor de herkomst is er geen ingesteld.',
+  }),
+  ended: (fingerprint) => ({
+    en: `The client certificate of the origin has expired (SHA-256 ${fingerprint}).`,
+    nl: `Het clientcertificaat van de herkomst is verlopen (SHA-256 ${fingerprint}).`,
+  }),
+  refused: (fingerprint) => ({
+    en: `The webhook did not accept the client certificate of the origin (SHA-256 ${fingerprint}).`,
+    nl: `De webhook accepteerde het clientcertificaat van de herkomst niet (SHA-256 ${fingerprint}).`,
+  }),
+};
+
 /** One entry for every verdict: the title says what happened, the advice what to change. */
 export const verdictTexts = {
   granted: {
@@ -308,12 +324,12 @@ export const verdictTexts = {
   client_certificate_required: {
     label: { en: 'Requires a client certificate', nl: 'Vraagt om een clientcertificaat' },
     title: {
-      en: 'The webhook accepts only clients with a certificate (mutual TLS), and Assent has none.',
-      nl: 'De webhook laat alleen clients met een certificaat toe (mutual TLS), en Assent heeft er geen.',
+      en: 'The webhook accepts only clients with a certificate that it trusts (mutual TLS), and the origin showed none.',
+      nl: 'De webhook laat alleen clients toe met een certificaat dat hij vertrouwt (mutual TLS), en de herkomst toonde er geen.',
     },
     advice: {
-      en: 'Serve this URL on a host that asks for no client certificate, and check the credential of each delivery there.',
-      nl: 'Bied deze URL aan op een host die geen clientcertificaat vraagt, en controleer daar de credential van elke bezorging.',
+      en: `Ask an admin to set a client certificate for ${origin} that your host trusts, or serve this URL on a host that asks for none.`,
+      nl: `Vraag een beheerder om voor ${origin} een clientcertificaat in te stellen dat uw host vertrouwt, of bied deze URL aan op een host die er geen vraagt.`,
     },
   },
   http2_only: {

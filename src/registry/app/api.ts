@@ -14,6 +14,7 @@ import { siteOf } from '../http/html-page.js';
 import { Pipeline } from '../http/pipeline.js';
 import { routes as match } from '../match/routes.js';
 import { serveDirectory } from '../origins/directory.js';
+import { certificateRoutes } from '../origins/client-certificate-routes.js';
 import { routes as origins } from '../origins/routes.js';
 import { servePages } from '../pages/serve.js';
 import { routes as overview } from '../overview/routes.js';
@@ -40,6 +41,7 @@ export function createApi(
       ...callbacks(context),
       ...grants(context),
       ...origins(context),
+      ...certificateRoutes(context),
       ...blocks(context),
       ...deliveries(context),
       ...changes(context),

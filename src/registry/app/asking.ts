@@ -30,7 +30,11 @@ export function createAsking({
   follower,
   counter,
   signers,
-}: Pick<Context, 'database' | 'config' | 'log' | 'metrics' | 'follower' | 'counter' | 'signers'>): Asking {
+  clientCertificates,
+}: Pick<
+  Context,
+  'database' | 'config' | 'log' | 'metrics' | 'follower' | 'counter' | 'signers' | 'clientCertificates'
+>): Asking {
   const { proxy } = config.outbound;
   // The origin of a URL has no credentials.
   if (proxy !== undefined) {
@@ -87,6 +91,7 @@ export function createAsking({
     queue,
     admitNetwork: admit,
     request,
+    openCertificate: (id) => clientCertificates.open(database.sql, id),
     settle,
     maxInFlight: config.handshake.maxInFlight,
     pollMs: config.pollMs,

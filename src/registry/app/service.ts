@@ -17,6 +17,7 @@ import { loadContract } from '../../base/contract/contract.js';
 import { publishAddress } from '../tokens/development-registry.js';
 import { createTrustedRoute } from '../../outbound/trusted-route.js';
 import { openIssuers } from '../tokens/issuers.js';
+import { ClientCertificates } from '../origins/client-certificate.js';
 import { Signers } from '../origins/keys.js';
 import { Metrics } from '../probes/metrics.js';
 import { closeServer, createRefuseUnread, serve, urlOf } from '../http/server.js';
@@ -119,7 +120,20 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const vault = createVault(keys);
   const signers = new Signers({ vault, publicUrl: config.publicUrl, log });
-  const asking: Asking = createAsking({ database, config, log, metrics, follower, counter, signers });
+  const clientCertificates = new ClientCertificates({
+    vault,
+    onUnopened: (id, err) => log.error({ err, certificate: id }, 'no key opens this client certificate'),
+  });
+  const asking: Asking = createAsking({
+    database,
+    config,
+    log,
+    metrics,
+    follower,
+    counter,
+    signers,
+    clientCertificates,
+  });
   const { worker } = asking;
   const leases = new Leases(database);
   const shares = new Shares({
@@ -145,6 +159,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     readers,
     vault,
     signers,
+    clientCertificates,
     registryKeys: new RegistryKeys({ database, vault, readsOnly }),
     cascades: { closeHandshakes: closeHandshakesOfPair, removeGrants: removeGrantsOf },
     checkAnswers,

@@ -1,6 +1,7 @@
 import { keyOfPair } from '../../consent/grant.js';
-import type { Question } from '../../consent/handshake.js';
+import type { Question, ShownCertificate } from '../../consent/handshake.js';
 import type { Sql } from '../storage/database.js';
+import { certificateColumns, certificateOf, type CertificateColumns } from './choose.js';
 import { busyLanes, InFlight, type Places } from './in-flight.js';
 import { keyOfLane } from './lane.js';
 
@@ -21,6 +22,8 @@ export interface ChosenNew {
   startedAt: Date;
   /** CIDR: no address in them is asked, by tenant. */
   blockedNetworks: (tenant: string) => string[];
+  /** By origin. */
+  certificates: ReadonlyMap<string, ShownCertificate>;
 }
 
 interface Room {
@@ -29,6 +32,7 @@ interface Room {
   busy: ConstructorParameters<typeof InFlight>[1];
   cooling: string[];
   networks: Array<{ tenant: string; value: string }>;
+  certificates: Array<CertificateColumns & { origin: string }>;
 }
 
 /**
@@ -52,7 +56,9 @@ export async function chooseNew(
           and c.origin = any (${each(({ origin }) => origin)}::text[]) and c.sink = any (${each(({ sink }) => sink)}::text[])
           and c.until > statement_timestamp()) as cooling,
       (select coalesce(jsonb_agg(jsonb_build_object('tenant', b.tenant, 'value', b.value)), '[]') from block b
-        where b.tenant = any (${[...tenants, '*']}::text[]) and b.kind = 'network') as networks`;
+        where b.tenant = any (${[...tenants, '*']}::text[]) and b.kind = 'network') as networks,
+      (select coalesce(jsonb_agg(${certificateColumns} || jsonb_build_object('origin', c.origin)), '[]')
+        from client_certificate c where c.origin = any (${each(({ origin }) => origin)}::text[])) as certificates`;
   if (room === undefined) throw new Error('This query returns one row.');
   const cooling = new Set(room.cooling);
   const inFlight = new InFlight(places, room.busy);
@@ -80,5 +86,6 @@ export async function chooseNew(
     startedAt: new Date(room.startedat),
     blockedNetworks: (tenant) =>
       room.networks.filter((block) => [tenant, '*'].includes(block.tenant)).map(({ value }) => value),
+    certificates: new Map(room.certificates.map((each) => [each.origin, certificateOf(each)])),
   };
 }

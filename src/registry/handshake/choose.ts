@@ -1,5 +1,6 @@
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { type Sql } from '../storage/database.js';
+import type { ShownCertificate } from '../../consent/handshake.js';
 import { silentVerdicts } from '../../consent/judgement.js';
 import { readInFlight, type InFlight, type Places } from './in-flight.js';
 import { keyOfLane, openLanes, type Lane } from './lane.js';
@@ -14,7 +15,25 @@ export type ClaimCandidate = HandshakeRow & {
   askedrate: number | null;
   offersnone: boolean;
   blockednetworks: string[];
+  clientcertificate: CertificateColumns | null;
 };
+
+/** As JSON has them: the time in milliseconds. */
+export interface CertificateColumns {
+  id: string;
+  fingerprint: string;
+  endsat: number;
+}
+
+export const certificateOf = ({ id, fingerprint, endsat }: CertificateColumns): ShownCertificate => ({
+  id,
+  fingerprint,
+  endsAt: new Date(endsat),
+});
+
+/** Of the row `c` of client_certificate. */
+export const certificateColumns = Prisma.sql`jsonb_build_object('id', c.id, 'fingerprint', c.fingerprint,
+  'endsat', floor(extract(epoch from c.endsat) * 1000)::float8)`;
 
 /** It is due, or the process that claimed it died. */
 const isReady = Prisma.sql`(
@@ -39,7 +58,8 @@ const claimColumns = Prisma.sql`
   h.*, case when h.trigger <> 'renewal' then h.requestedrate else (
     select g.requestedrate from "grant" g where g.origin = h.origin and g.sink = h.sink) end as askedrate,
   ${offersNone} as offersnone,
-  array(select b.value from block b where b.tenant in (h.tenant, '*') and b.kind = 'network') as blockednetworks`;
+  array(select b.value from block b where b.tenant in (h.tenant, '*') and b.kind = 'network') as blockednetworks,
+  (select ${certificateColumns} from client_certificate c where c.origin = h.origin) as clientcertificate`;
 
 /** Those of these handshakes that can be sent and have a place, locked, with the database's time. */
 export async function chooseAmong(sql: Sql, places: Places, limit: number, ids: readonly string[]) {

@@ -37,9 +37,13 @@ interface DryRunSettings {
 
 /** What came of asking. `held`: it was not sent, and a handshake would be sent after that time. */
 type Asked =
-  Extract<Sent, { kind: 'held' }> | { kind: 'answered'; attempt: BegunAttempt; reply: FinalReply; startedAt: number };
+  | Extract<Sent, { kind: 'held' }>
+  | ({ kind: 'answered'; attempt: BegunAttempt; reply: FinalReply; startedAt: number } & Pick<
+      Claim,
+      'clientCertificate'
+    >);
 
-interface Admitted extends Pick<Claim, 'blockedNetworks'> {
+interface Admitted extends Pick<Claim, 'blockedNetworks' | 'clientCertificate'> {
   signer: Signer | undefined;
   /** By the database's clock. */
   now: number;
@@ -80,7 +84,8 @@ export class DryRun {
       const attempt = { number: 1, callbackOffered: false, headers };
       const { id, sink } = question;
       const reply = (await send({ id, sink, ...admitted }, attempt)) ?? held(noPlaceMs);
-      return reply.kind === 'held' ? reply : { kind: 'answered', attempt, reply, startedAt };
+      const { clientCertificate } = admitted;
+      return reply.kind === 'held' ? reply : { kind: 'answered', attempt, reply, startedAt, clientCertificate };
     } finally {
       places.unstored.delete(lane);
     }
@@ -98,14 +103,15 @@ export class DryRun {
       const [block] = await findBlocks(sql, [{ tenant, origin, sink, subscriber }]);
       if (block !== undefined || (await coolsDown(sql, question))) return undefined;
       const awaited = { ...question, isAwaited: true };
-      const { chosen, now, blockedNetworks } = await chooseNew(sql, places, 1, [awaited]);
+      const { chosen, now, blockedNetworks, certificates } = await chooseNew(sql, places, 1, [awaited]);
       if (chosen.length === 0) return held(noPlaceMs);
       const heldMs = (await rateWindows.admit(sql, [question], now.getTime())).get(question.id);
       if (heldMs !== undefined) return held(heldMs);
       tx.audit(actor, 'webhook.asked', `origin:${origin}`, { origin, sink, subscriber, dryrun: true });
       places.unstored.add(lane);
       const signer = (await signers.of(sql, [origin])).get(origin);
-      return { blockedNetworks: blockedNetworks(tenant), signer, now: now.getTime() };
+      const clientCertificate = certificates.get(origin);
+      return { blockedNetworks: blockedNetworks(tenant), clientCertificate, signer, now: now.getTime() };
     });
   }
 
@@ -123,7 +129,8 @@ export class DryRun {
         update handshake set verdict = ${asked.verdict}, dueat = greatest(dueat, ${dueat}::timestamptz) where id = ${id}::uuid`;
       return { verdict: undefined, cooldownMs: 0, attempt: undefined };
     }
-    const claim = { ...question, claimId: randomUUID(), createdAt: now, blockedNetworks: [] };
+    const { clientCertificate } = asked;
+    const claim = { ...question, claimId: randomUUID(), createdAt: now, blockedNetworks: [], clientCertificate };
     await sql.$executeRaw`
       update handshake set state = 'asking', attempts = 1, claimid = ${claim.claimId}::uuid, claimeduntil = ${now}::timestamptz
       where id = ${id}::uuid`;

@@ -6,6 +6,7 @@ import { fieldsOf } from '../../signatures/message-signature.js';
 import { shownSignature } from '../../signatures/request-signature.js';
 import { explain, observed, presentRejected, type HandshakePair } from './explain.js';
 import type { Attempt, Handshake, HeaderLine } from '../../consent/handshake.js';
+import { readShownCertificate } from '../../consent/judgement.js';
 import { presentMistakes, publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
 type Presented = components['schemas']['Handshake'];
@@ -104,6 +105,7 @@ function sentences(
   const facts = {
     ...observed(asked, attempt?.responseHeaders),
     callbackOffered,
+    certificate: readShownCertificate(attempt?.evidence),
     ...(isAdmin && attempt?.statusCode !== undefined ? { status: attempt.statusCode } : {}),
   };
   const shown = isAdmin ? verdict : publicVerdict(verdict);

@@ -5,7 +5,7 @@ import { type Database, type Sql, lockRegistry } from '../storage/database.js';
 import { hostOf } from '../../base/formats/uri.js';
 import { bytesAsText, insertRows, recordset, updateRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
-import { chooseAmong, chooseNext, lagSeconds, type ClaimCandidate } from './choose.js';
+import { certificateOf, chooseAmong, chooseNext, lagSeconds, type ClaimCandidate } from './choose.js';
 import { chooseNew, type NewQuestion } from './choose-new.js';
 import { cooldownOf } from './cooldown.js';
 import type { Places } from './in-flight.js';
@@ -129,7 +129,7 @@ export class Queue {
       return [];
     }
     await lockRegistry(sql, 'claims');
-    const { chosen, startedAt, blockedNetworks, ...at } = await chooseNew(
+    const { chosen, startedAt, blockedNetworks, certificates, ...at } = await chooseNew(
       sql,
       this.#settings.inFlight,
       limit,
@@ -148,6 +148,7 @@ export class Queue {
           claimId: claimid,
           createdAt: startedAt,
           blockedNetworks: blockedNetworks(question.tenant),
+          clientCertificate: certificates.get(question.origin),
         },
         number: 1,
         callbackUrl: question.offersCallback ? this.#settings.publicUrl : undefined,
@@ -316,5 +317,6 @@ function claimOf(row: ClaimCandidate, claimid: string): Claim {
     traceparent: row.traceparent ?? undefined,
     createdAt: row.createdat,
     blockedNetworks: row.blockednetworks,
+    clientCertificate: row.clientcertificate === null ? undefined : certificateOf(row.clientcertificate),
   };
 }

@@ -67,7 +67,7 @@ export function createSettle({ database, ...retries }: SettleSettings): { settle
   async function settleAll(tx: Transaction, answered: readonly AttemptReply[]): Promise<Settled[]> {
     const { sql } = tx;
     const facts = await readFacts(sql, answered);
-    const judged = judgeAll(facts.origins, answered);
+    const judged = judgeAll(facts, answered);
     const cooldowns = judged.flatMap(({ claim, judgement }) => {
       const ms = cooldownAfter(judgement);
       // Nearly no webhook had one before, and then there is none to end.
@@ -183,7 +183,7 @@ async function readFacts(sql: Sql, answered: readonly AttemptReply[]): Promise<F
   };
 }
 
-function judgeAll(origins: readonly Origin[], answered: readonly AttemptReply[]): JudgedReply[] {
+function judgeAll({ origins, now }: Facts, answered: readonly AttemptReply[]): JudgedReply[] {
   return answered.map((each) => {
     const { claim, reply } = each;
     const origin = origins.find(({ name, tenant }) => name === claim.origin && tenant === claim.tenant);
@@ -192,6 +192,8 @@ function judgeAll(origins: readonly Origin[], answered: readonly AttemptReply[])
       requestedRate: claim.requestedRate,
       defaultRate: origin?.defaultRate ?? 1,
       judgement: origin?.judgement ?? 'strict',
+      certificate: claim.clientCertificate,
+      now,
     };
     return { ...each, origin, judgement: judge(criteria, reply) };
   });

@@ -3,6 +3,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { until } from '../../base/until.js';
 import type { Adopt, Begun, BegunAttempt, Claim, Settled } from '../../consent/handshake.js';
 import type { FinalReply } from '../../consent/judgement.js';
+import type { ClientCertificate } from '../../outbound/client-certificate.js';
 import { networkTest } from '../../outbound/address.js';
 import type { SafeRequest } from '../../outbound/safe-request.js';
 import { blockedMs } from './next-move.js';
@@ -14,6 +15,8 @@ export interface WorkerSettings {
   /** Milliseconds to wait before this network may be dialled; undefined for no wait. */
   admitNetwork: (network: string) => Promise<number | undefined>;
   request: SafeRequest;
+  /** Undefined if it cannot be opened: none is shown. */
+  openCertificate: (id: string) => Promise<ClientCertificate | undefined>;
   settle: Settle;
   maxInFlight: number;
   pollMs: number;
@@ -25,7 +28,7 @@ export interface WorkerSettings {
   onFault: (error: unknown, claim?: Claim) => void;
 }
 
-type Asked = Pick<Claim, 'sink' | 'blockedNetworks'>;
+type Asked = Pick<Claim, 'sink' | 'blockedNetworks' | 'clientCertificate'>;
 export type Sent = FinalReply | { kind: 'held'; retryAfterMs: number; verdict: 'blocked' | 'held_by_budget' };
 
 /**
@@ -183,13 +186,17 @@ export class Worker {
   }
 
   /** The one request to a webhook. Nothing was sent if it is held. */
-  async #send({ sink, blockedNetworks }: Asked, { headers }: Pick<BegunAttempt, 'headers'>): Promise<Sent> {
-    const { request, admitNetwork } = this.#settings;
+  async #send(
+    { sink, blockedNetworks, clientCertificate }: Asked,
+    { headers }: Pick<BegunAttempt, 'headers'>,
+  ): Promise<Sent> {
+    const { request, admitNetwork, openCertificate } = this.#settings;
     let isBlocked = false;
     const reply = await request({
       url: sink,
       method: 'OPTIONS',
       headers,
+      clientCertificate: clientCertificate && (await openCertificate(clientCertificate.id)),
       signal: this.#giveUp.signal,
       admit: async (network, address) => {
         isBlocked = networkTest(blockedNetworks)(address);

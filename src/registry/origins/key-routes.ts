@@ -26,11 +26,12 @@ export function keyRoutes({
   config,
   vault,
   signers,
+  clientCertificates,
   faultOfSink,
   readDocument,
 }: Pick<
   Context,
-  'database' | 'config' | 'vault' | 'signers' | 'faultOfSink' | 'readDocument'
+  'database' | 'config' | 'vault' | 'signers' | 'clientCertificates' | 'faultOfSink' | 'readDocument'
 >): Handlers<KeyOperation> {
   const keys = createKeyStore(database, vault);
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
@@ -92,6 +93,7 @@ export function keyRoutes({
       database.write(async (tx) => {
         const origin = await findOrigin(tx.sql, call.principal.tenant, nameOf(call));
         const opened = await signers.ofOrigin(tx.sql, origin.name);
+        const clientcertificate = await clientCertificates.ofOrigin(tx.sql, origin.name);
         tx.audit(actorOf(call), 'origin.keys_read', `origin:${origin.name}`, {
           keyids: opened.map(({ keyid }) => keyid),
         });
@@ -108,6 +110,7 @@ export function keyRoutes({
               ...(endsAt && { endsat: endsAt.toISOString() }),
               privatekey: privateJwkOf(privateKey),
             })),
+            ...(clientcertificate && { clientcertificate }),
           },
         };
       }),

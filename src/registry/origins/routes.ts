@@ -7,6 +7,7 @@ import { actorOf, idempotent, replayHeader, type OperationRequest, type Handlers
 import { pageHeaders, readListCursor } from '../http/page.js';
 import { parseOriginName, type Origin, type OriginPolicy } from '../../consent/origin.js';
 import { keyidsByOrigin } from './check-proof.js';
+import { findCertificates } from './client-certificate.js';
 import { policyMembers } from './columns.js';
 import { codeOf, directoryOf, explainFindings, recordOf } from './domain-proof.js';
 import { keyRoutes } from './key-routes.js';
@@ -94,11 +95,15 @@ export function routes(context: Context): ReturnType<typeof keyRoutes> & Handler
   }
 
   async function presentAll(call: Asking, page: readonly Origin[]) {
-    const keyids = await keyidsByOrigin(
-      database.sql,
-      page.map(({ name }) => name),
-    );
-    return page.map((origin) => presentTo(call, origin, keyids.get(origin.name)?.[0]));
+    const names = page.map(({ name }) => name);
+    const [keyids, certificates] = await Promise.all([
+      keyidsByOrigin(database.sql, names),
+      findCertificates(database.sql, names),
+    ]);
+    return page.map((origin) => ({
+      ...presentTo(call, origin, keyids.get(origin.name)?.[0]),
+      clientcertificate: certificates.get(origin.name),
+    }));
   }
 
   function replace(

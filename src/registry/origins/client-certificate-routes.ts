@@ -1,0 +1,34 @@
+import type { Context } from '../context.js';
+import { RegistryError } from '../../base/errors.js';
+import { actorOf, type Handlers } from '../http/handler.js';
+import { databaseTime } from '../storage/database.js';
+import { putCertificate, readCertificate, removeCertificate } from './client-certificate.js';
+import { lockOrigin } from './store.js';
+
+type CertificateOperation = 'putClientCertificate' | 'deleteClientCertificate';
+
+export function certificateRoutes({ database, vault }: Context): Handlers<CertificateOperation> {
+  const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
+  return {
+    putClientCertificate: async (call) => {
+      const brought = readCertificate(call.body, await databaseTime(database.sql));
+      if ('faults' in brought) {
+        const detail = 'The client certificate is invalid. The faults say where, and why.';
+        throw new RegistryError('invalid_request', detail, brought);
+      }
+      const body = await database.write(async (tx) => {
+        const origin = await lockOrigin(tx.sql, call.principal.tenant, nameOf(call));
+        return putCertificate(tx, vault, actorOf(call), origin.name, brought);
+      });
+      return { status: 200, body };
+    },
+
+    deleteClientCertificate: async (call) => {
+      const body = await database.write(async (tx) => {
+        const origin = await lockOrigin(tx.sql, call.principal.tenant, nameOf(call));
+        return removeCertificate(tx, actorOf(call), origin.name);
+      });
+      return { status: 200, body };
+    },
+  };
+}
