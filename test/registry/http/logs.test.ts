@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest, { type Response } from 'supertest';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { createLog } from '../../../src/registry/http/log.js';
+import { createVault, registryTenant } from '../../../src/registry/storage/vault.js';
 import { startRegistryProcess } from '../../support/process.js';
 import { copyDatabase, startRegistry, type Client, type Registry } from '../../support/registry.js';
 
@@ -15,6 +16,7 @@ import { copyDatabase, startRegistry, type Client, type Registry } from '../../s
 const credentialKey = randomBytes(32);
 const secrets: Record<string, string> = {
   credential: 'canary-credential-51c8',
+  signingSecret: `whsec_${Buffer.from('canary-signing-secret-07ab-3').toString('base64')}`,
   queryOfSink: 'canary-query-90ab',
   headerOfDelivery: 'canary-header-77de',
   authorization: 'canary-authorization-13f0',
@@ -22,12 +24,16 @@ const secrets: Record<string, string> = {
   credentialKey: credentialKey.toString('base64url'),
   credentialKeyInHex: credentialKey.toString('hex'),
 };
+/** Those that requests may not see again: the other ones are in sinks, headers and settings. */
+const visible = new Set(['queryOfSink', 'headerOfDelivery', 'token']);
 const bidi = '\u202Egpj.exe\u2066';
 
 let registry: Registry;
 let admin: Client;
 let subscriber: Client;
 let sender: Client;
+/** Sees credentials and signing secrets in matches, and reads the private keys of origins. */
+let trusted: Client;
 let folder: string;
 let database: Awaited<ReturnType<typeof copyDatabase>>;
 let env: Record<string, string>;
@@ -43,10 +49,11 @@ beforeAll(async () => {
     ...(url ? { DATABASE_URL: url.href } : {}),
   };
   registry = await startRegistry({ env });
-  [admin, subscriber, sender] = await Promise.all([
+  [admin, subscriber, sender, trusted] = await Promise.all([
     registry.as('assent:admin'),
     registry.as('assent:subscribe'),
     registry.as('assent:deliver'),
+    registry.as(['assent:deliver', 'assent:credentials', 'assent:sign']),
   ]);
   const who = { tenant: 'gemeente', subscriber: 'zaaksysteem', minutes: 60 };
   secrets['token'] = await createToken({ ...who, scopes: ['assent:subscribe'] }, registry.env);
@@ -65,6 +72,7 @@ const full = (path: string, host?: string) => ({
   protocol: 'HTTP',
   subject: bidi,
   sinkcredential: { credentialtype: 'PLAIN', identifier: 'me', secret: secrets['credential'] },
+  signingsecret: { secret: secrets['signingSecret'] },
   protocolsettings: { headers: { 'X-Api-Key': secrets['headerOfDelivery'] } },
 });
 const named = (response: { body: { id: string } }) => `/v1/subscriptions/${response.body.id}`;
@@ -107,6 +115,54 @@ async function succeed(): Promise<void> {
   await subscriber.delete(yes).expect(200);
 }
 
+const origin = '/v1/origins/eventemitter.example.com';
+const event = JSON.stringify({ specversion: '1.0', id: '1', source: 'urn:a', type: 'com.example.a', subject: bidi });
+
+/** The secrets that the registry makes: signing secrets, the keys of origins, and its own. Returns every other answer. */
+async function make(): Promise<Response[]> {
+  registry.receiver.consent('/made');
+  const kept = await registered('/made');
+  const rotation = JSON.stringify({ signingsecret: { make: true, overlapseconds: 60 } });
+  const rotate = () => subscriber.patch(kept).type('application/merge-patch+json').send(rotation).expect(200);
+  for (const name of ['made', 'made next']) secrets[name] = (await rotate()).body.signingsecret.secret;
+  await admin.post(`${origin}/keys`).send({}).expect(201);
+  await registry.service.follow();
+  const match = (client: Client) =>
+    client.post('/v1/match').type('application/cloudevents+json').send(event).expect(200);
+
+  // The three ways that secrets leave: the response that makes one, matches, and the keys of an origin.
+  const { sinks } = (await match(trusted)).body;
+  const sink = sinks.find((each: { sink: string }) => each.sink === sinkOf('/made'));
+  expect([sink.sinkcredential.secret, sink.signingsecrets]).toEqual([
+    secrets['credential'],
+    [secrets['made next'], secrets['made']],
+  ]);
+  const { keys } = (await trusted.get(`${origin}/private-keys`).expect(200)).body;
+  for (const { keyid, privatekey } of keys) secrets[`private key ${keyid}`] = privatekey.d;
+
+  const grants = await subscriber.get(kept).expect(200);
+  const [grant] = (await sender.get('/v1/grants').query({ sink: grants.body.sink }).expect(200)).body;
+  const token = await sender.get(`/v1/grants/${grant.id}`).set('Accept', 'application/jwt').expect(200);
+  const vault = createVault([{ id: 'canary', key: credentialKey }]);
+  const own = await registry.sql<{ id: string; privatekey: string }>('select id::text, privatekey from registry_key');
+  for (const { id, privatekey } of own) {
+    const opened = await vault.open(privatekey, { tenant: registryTenant, owner: `registry_key:${id}` });
+    secrets[`registry key ${id}`] = (opened as { d: string }).d;
+  }
+  const paths = [
+    ...['/v1/subscriptions', kept, `${kept}/handshakes`, '/v1/handshakes', '/v1/grants', '/v1/audit?limit=200'],
+    ...['/v1/origins', origin, `${origin}/keys`, '/.well-known/jwks.json'],
+  ];
+  const feed = ['/v1/snapshot', '/v1/changes'];
+  return [
+    token,
+    grants,
+    await match(sender),
+    ...(await Promise.all(paths.map((path) => admin.get(path).expect(200)))),
+    ...(await Promise.all(feed.map((path) => trusted.get(path).expect(200)))),
+  ];
+}
+
 /** Faults of the client, with a secret in every place that a message might repeat. */
 async function failAsClient(): Promise<Response[]> {
   const anybody = supertest(registry.url);
@@ -135,6 +191,10 @@ async function failAsClient(): Promise<Response[]> {
     post({ ...base, sinkcredential: { credentialtype: 'PLAIN', identifier: 'me', secret: `${credential}\r\n` } }),
     post({ ...base, sinkcredential: { credentialtype: 'ACCESSTOKEN', accesstoken: `${credential} x` } }),
     post({ ...base, source: [credential] }),
+    post({ ...base, signingsecret: { secret: `${secrets['signingSecret']}!` } }),
+    post({ ...base, signingsecret: { secret: [secrets['signingSecret']], make: secrets['signingSecret'] } }),
+    admin.post(`${origin}/keys`).send({ publickey: { kty: 'OKP', crv: 'Ed25519', x: credential, d: credential } }),
+    admin.get(`${origin}/private-keys`),
   ]);
 }
 
@@ -178,8 +238,10 @@ async function failAsHandshake(): Promise<void> {
 
 describe('secrets', () => {
   const problems: Response[] = [];
+  let answers: Response[];
   beforeAll(async () => {
     await succeed();
+    answers = await make();
     problems.push(...(await failAsClient()), ...(await failAsDatabase()));
     await failAsHandshake();
   });
@@ -192,7 +254,8 @@ describe('secrets', () => {
     expect(problems.filter(({ status }) => status === 500)).toHaveLength(3);
     const messages = lines().map(({ msg }) => msg);
     expect(messages).toEqual(expect.arrayContaining(['request', 'handshake', 'fault', 'handshake fault']));
-    expect(Object.keys(secrets).length).toBeGreaterThan(10);
+    const kinds = new Set(Object.keys(secrets).map((name) => name.replace(/ \S+$/, '')));
+    for (const kind of ['made', 'private key', 'registry key', 'key of']) expect(kinds).toContain(kind);
   });
 
   test('appear in no log line', () => {
@@ -202,6 +265,34 @@ describe('secrets', () => {
   test('appear in no problem', () => {
     const found = problems.flatMap(({ text, headers }) => told(`${text} ${JSON.stringify(headers)}`));
     expect(found).toEqual([]);
+  });
+
+  test('appear in no answer but the ways that are theirs, and in no line of the feed', () => {
+    expect(answers.map(({ text }) => text).join()).toContain('"hassigningsecret":true');
+    const found = answers.flatMap(({ text, request }) => told(text).map((name) => `${name} in ${request.url}`));
+    expect(found.filter((each) => !visible.has(each.split(' ')[0]!))).toEqual([]);
+  });
+
+  test('are in no row of any table, in no form that can be read', async () => {
+    const tables = await registry.sql<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    );
+    const rows = await Promise.all(
+      tables.map(({ name }) => registry.sql(`select to_jsonb(t)::text as row from "${name}" t`)),
+    );
+    const text = JSON.stringify(rows);
+    for (const told of ['privatekey', 'previoussigningsecret', 'sinkcredential']) expect(text).toContain(told);
+    const found = Object.entries(secrets).flatMap(([name, value]) => {
+      const bytes = [value, value.replace('whsec_', '')].flatMap((each) => [
+        Buffer.from(each),
+        Buffer.from(each, 'base64url'),
+      ]);
+      const forms = bytes.flatMap((each) =>
+        (['hex', 'base64', 'base64url'] as const).map((form) => each.toString(form)),
+      );
+      return [value, ...forms].some((form) => text.includes(form)) ? name : [];
+    });
+    expect(found.filter((name) => !visible.has(name))).toEqual([]);
   });
 
   test('appear in no metric', async () => {
@@ -216,8 +307,6 @@ describe('secrets', () => {
       `select to_jsonb(audit) from audit union all select to_jsonb(attempt) from attempt`,
     );
     expect(told(JSON.stringify(kept))).toEqual([]);
-    const sealed = await registry.sql(`select to_jsonb(s) from subscription s where sinkcredential is not null`);
-    expect(told(JSON.stringify(sealed))).not.toContain('credential');
   });
 
   test('every character of every log line is visible, whatever was sent', () => {
