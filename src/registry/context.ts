@@ -19,6 +19,7 @@ import type { Counter } from './statistics/counter.js';
 import type { ClientCertificates } from './origins/client-certificate.js';
 import type { Signers } from './origins/keys.js';
 import type { Database } from './storage/database.js';
+import type { removeSubscriptionsOf } from './subscriptions/remove-all.js';
 import type { Vault } from './storage/vault.js';
 
 /**
@@ -78,6 +79,8 @@ export interface Freshness {
 export interface Cascades {
   /** Before a grant is revoked. */
   closeHandshakes: typeof closeHandshakesOfPair;
+  /** Before an origin goes to another tenant. */
+  removeSubscriptions: typeof removeSubscriptionsOf;
   /** Before an origin is removed. */
   removeGrants: typeof removeGrantsOf;
 }

@@ -63,6 +63,20 @@ export const questionTexts = {
     en: `It already has consent until ${time.en}. If you refuse, that consent stays as it is.`,
     nl: `Het heeft al toestemming tot ${time.nl}. Als u weigert, blijft die toestemming bestaan.`,
   }),
+  proof: { en: 'Is the name real?', nl: 'Klopt de naam?' },
+  /** All are markup. */
+  verifiedTenant: (origin: string): Text => ({
+    en: `Verified: the owner of ${origin} confirmed in DNS that this organisation uses the name.`,
+    nl: `Geverifieerd: de eigenaar van ${origin} bevestigt in DNS dat deze organisatie de naam gebruikt.`,
+  }),
+  verified: (origin: string, keyid: string): Text => ({
+    en: `Verified: the owner of ${origin} publishes the key ${keyid}, which belongs to this origin.`,
+    nl: `Geverifieerd: de eigenaar van ${origin} publiceert de sleutel ${keyid}, die bij deze herkomst hoort.`,
+  }),
+  unverified: {
+    en: 'Not verified: anyone could have typed this name.',
+    nl: 'Niet geverifieerd: iedereen kan deze naam hebben ingevuld.',
+  },
   askedBy: { en: 'Requested by', nl: 'Aangevraagd door' },
   events: { en: 'Events', nl: 'Gebeurtenissen' },
   everyType: { en: 'all types', nl: 'alle typen' },

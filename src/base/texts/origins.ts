@@ -100,10 +100,6 @@ interface Places {
 
 /** What a check of the proof of an origin found instead, by its code; the ones that say most are first. `found` is what was there. */
 export const findingTexts = {
-  key_missing: () => ({
-    en: 'The origin has no key that could be published.',
-    nl: 'De herkomst heeft geen sleutel die gepubliceerd kan worden.',
-  }),
   name_not_public: ({ name }) => ({
     en: `${name} is a name of an internal network, which Assent does not look up.`,
     nl: `${name} is een naam van een intern netwerk. Assent zoekt die niet op.`,
@@ -158,10 +154,10 @@ export const nameTexts = {
     en: `${name} is already registered.`,
     nl: `${name} is al geregistreerd.`,
   }),
-  /** Another tenant has it. `record` has the place of the thumbprint. */
-  unproved: (name: string, record: string, directory: string): Text => ({
-    en: `${name} is registered by another tenant, which has not proved that the name is its own. If it is yours, publish one of your keys in DNS (${record}) or at ${directory}, and send this request again with that key as publickey.`,
-    nl: `${name} is geregistreerd door een andere organisatie, die niet heeft bewezen dat de naam van haar is. Is de naam van u? Publiceer dan een van uw sleutels in DNS (${record}) of op ${directory}, en stuur dit verzoek opnieuw met die sleutel als publickey.`,
+  /** Another tenant has it. */
+  unproved: (name: string, record: string): Text => ({
+    en: `${name} is registered by another tenant, which has not proved that the name is its own. If it is yours, publish this in DNS, and send this request again: ${record}`,
+    nl: `${name} is geregistreerd door een andere organisatie, die niet heeft bewezen dat de naam van haar is. Is de naam van u? Publiceer dan dit in DNS, en stuur dit verzoek opnieuw: ${record}`,
   }),
   notVerified: (name: string, record: string): Text => ({
     en: `This registry requires proof that ${name} belongs to its tenant. The admin of the origin has to publish this in DNS: ${record}, and then check it with POST /v1/origins/${name}/verify.`,

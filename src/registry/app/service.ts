@@ -29,6 +29,7 @@ import { createUpkeep } from './upkeep.js';
 import { Counter } from '../statistics/counter.js';
 import type { Database } from '../storage/database.js';
 import { awaitMigrations, migrate } from '../storage/migrate.js';
+import { removeSubscriptionsOf } from '../subscriptions/remove-all.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { openDatabase } from '../storage/open-database.js';
 import { requireRights } from '../storage/rights.js';
@@ -161,7 +162,11 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     signers,
     clientCertificates,
     registryKeys: new RegistryKeys({ database, vault, readsOnly }),
-    cascades: { closeHandshakes: closeHandshakesOfPair, removeGrants: removeGrantsOf },
+    cascades: {
+      closeHandshakes: closeHandshakesOfPair,
+      removeSubscriptions: removeSubscriptionsOf,
+      removeGrants: removeGrantsOf,
+    },
     checkAnswers,
     stopping,
   };

@@ -30,7 +30,19 @@ const maxCharacters = 200;
  * was entered and is not a rate.
  */
 export function questionPage(asked: OwnerQuestion, { language, site }: Shown, wrongRate?: string): string {
-  const { origin, description, sink, rate, grantedUntil, isRenewal, until, subscriptions, hasMore } = asked;
+  const {
+    origin,
+    description,
+    isVerified,
+    verifiedKey,
+    sink,
+    rate,
+    grantedUntil,
+    isRenewal,
+    until,
+    subscriptions,
+    hasMore,
+  } = asked;
   const texts = questionTexts;
   const say = (content: Text) => content[language];
   const present =
@@ -40,6 +52,9 @@ export function questionPage(asked: OwnerQuestion, { language, site }: Shown, wr
   const otherwise =
     grantedUntil === undefined ? texts.nothingIsSent : isRenewal ? texts.consentRunsOut : texts.consentStays;
   const who = strong(origin) + (description === undefined ? '' : ` (${text(description)})`);
+  const owner =
+    verifiedKey === undefined ? texts.verifiedTenant(text(origin)) : texts.verified(text(origin), text(verifiedKey));
+  const proof = isVerified ? owner : texts.unverified;
   const isWrong = wrongRate !== undefined;
   return page(
     { language, site },
@@ -47,7 +62,7 @@ export function questionPage(asked: OwnerQuestion, { language, site }: Shown, wr
     `<p class="lead">${say(texts.lead(who, strong(shownSink(sink)), pageTexts.rateOf(rate)))} ${say(present)}</p>
 <div class="card">
 <dl class="facts">
-${pairEntries(origin, sink, language)}${subscriptions.map((each) => askedForEntries(each, asked, language)).join('')}${
+${pairEntries(origin, sink, language)}${entry(say(texts.proof), say(proof))}${subscriptions.map((each) => askedForEntries(each, asked, language)).join('')}${
       rateEntry(rate, language) + entry(say(texts.until), timeMarkup(until, language))
     }</dl>
 ${hasMore ? `<p>${say(texts.askedForMore)}</p>\n` : ''}<form method="post">

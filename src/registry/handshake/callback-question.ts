@@ -11,6 +11,9 @@ export interface OwnerQuestion {
   origin: string;
   /** What its tenant says that it is. */
   description: string | undefined;
+  /** Its tenant proved that the name is its own; the key that the owner of the name publishes, if that is the proof. */
+  isVerified: boolean;
+  verifiedKey: string | undefined;
   sink: string;
   tenant: string;
   /** Applies if the owner enters no rate. */
@@ -42,7 +45,12 @@ const maxShown = 5;
 export async function questionOf(
   sql: Sql,
   called: OfferedHandshake,
-  { description, defaultRate }: Pick<Origin, 'description' | 'defaultRate'>,
+  {
+    description,
+    defaultRate,
+    verifiedBy,
+    verifiedKey,
+  }: Pick<Origin, 'description' | 'defaultRate' | 'verifiedBy' | 'verifiedKey'>,
   grantedUntil: Date | undefined,
 ): Promise<OwnerQuestion> {
   const { origin, sink, tenant, subscription, trigger, callbackexpiresat } = called;
@@ -55,6 +63,8 @@ export async function questionOf(
     kind: 'open',
     origin,
     description,
+    isVerified: verifiedBy !== undefined,
+    verifiedKey,
     sink,
     tenant,
     rate: offeredRate(called) ?? defaultRate,

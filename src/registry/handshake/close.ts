@@ -60,6 +60,11 @@ export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair):
   return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);
 }
 
+/** The same for all handshakes of an origin. */
+export function closeHandshakesOfOrigin(sql: Sql, { tenant, origin }: Omit<Pair, 'sink'>): Promise<void> {
+  return close(sql, Prisma.sql`origin = ${origin} and tenant = ${tenant}`);
+}
+
 /** The same for many pairs. Arrays, so that Postgres uses the index for each of them. */
 export function closeHandshakesOfPairs(sql: Sql, pairs: readonly Pair[]): Promise<void> {
   const origins = [...new Set(pairs.map(({ origin }) => origin))];

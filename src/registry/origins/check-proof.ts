@@ -1,4 +1,4 @@
-import type { Origin, ProofFinding } from '../../consent/origin.js';
+import type { Origin } from '../../consent/origin.js';
 import { RegistryError } from '../../base/errors.js';
 import { originTexts } from '../../base/texts/origins.js';
 import type { FoundTexts } from '../../outbound/look-up-texts.js';
@@ -16,6 +16,8 @@ import {
   readRecords,
   recordNameOf,
   resultOf,
+  tokenOf,
+  tokenRecordOf,
   type CheckResult,
   type Proved,
 } from './domain-proof.js';
@@ -31,14 +33,6 @@ export interface ProofSettings {
   random: () => number;
 }
 
-/** An origin whose name is checked for these keys. */
-interface Claimed {
-  name: string;
-  tenant: string;
-  /** Thumbprints. */
-  keyids: readonly string[];
-}
-
 /** Of a check that another process began, and did not end. */
 const claimSeconds = 600;
 const maxDue = 20;
@@ -51,31 +45,57 @@ export class ProofChecks {
     this.#settings = settings;
   }
 
-  /** Checks now. Throws RegistryError `too_many_checks`. */
-  async look({ name, tenant, keyids }: Claimed, signal?: AbortSignal): Promise<CheckResult> {
-    const { admit, isInternal } = this.#settings;
-    if (keyids.length === 0) return unproved('key_missing');
-    if (isInternal(directoryOf(name))) return unproved('name_not_public');
-    const waitMs = await admit(tenant, name);
+  /**
+   * Whether the owner of a name gives it to this tenant. What to publish for it is in the result. Throws RegistryError
+   * `too_many_checks`.
+   */
+  async lookForClaim(
+    tenant: string,
+    name: string,
+    signal?: AbortSignal,
+  ): Promise<Proved | { kind: 'unproved'; record: string }> {
+    const token = await this.#tokenOf(tenant, name);
+    const unproved = { kind: 'unproved', record: tokenRecordOf(name, token) } as const;
+    if (this.#settings.isInternal(directoryOf(name))) return unproved;
+    await this.#admit(tenant, name);
+    const found = await this.#lookAtRecords(name, [], token, signal);
+    return 'kind' in found ? found : unproved;
+  }
+
+  async #look({ name, tenant }: OriginRow, signal?: AbortSignal): Promise<CheckResult> {
+    const code = 'name_not_public';
+    if (this.#settings.isInternal(directoryOf(name))) {
+      return { kind: 'unproved', findings: { dns: { code }, directory: { code } } };
+    }
+    const [keyids, token] = [await keyidsOf(this.#settings.database.sql, name), await this.#tokenOf(tenant, name)];
+    await this.#admit(tenant, name);
+    const [directory, dns] = await Promise.all([
+      this.#lookAtDirectory(name, keyids, signal),
+      this.#lookAtRecords(name, keyids, token, signal),
+    ]);
+    return resultOf(directory, dns);
+  }
+
+  async #tokenOf(tenant: string, name: string): Promise<string> {
+    const [row] = await this.#settings.database.sql.$queryRaw<[{ secret: Uint8Array }]>`select secret from feed_state`;
+    return tokenOf(row.secret, tenant, name);
+  }
+
+  async #admit(tenant: string, name: string): Promise<void> {
+    const waitMs = await this.#settings.admit(tenant, name);
     if (waitMs > 0) {
       throw new RegistryError('too_many_checks', originTexts.tooManyChecks, {
         retryAfterSeconds: Math.ceil(waitMs / 1_000),
       });
     }
-    const [directory, dns] = await Promise.all([
-      this.#lookAtDirectory(name, keyids, signal),
-      this.#lookAtRecords(name, keyids, signal),
-    ]);
-    return resultOf(directory, dns);
   }
 
   /** Checks an origin and stores the result. Returns the origin after it. */
   async check(actor: Actor, name: string, signal?: AbortSignal): Promise<Origin> {
     const { database } = this.#settings;
     const row = await findRow(database.sql, actor.tenant, name);
-    const keyids = await keyidsOf(database.sql, name);
     const startedAt = await databaseTime(database.sql);
-    const result = await this.look({ name, tenant: actor.tenant, keyids }, signal);
+    const result = await this.#look(row, signal);
     return this.#settle(row, result, { actor, startedAt, isDaily: false });
   }
 
@@ -87,10 +107,9 @@ export class ProofChecks {
         select name from origin where checkdueat <= now() order by checkdueat limit ${maxDue} for update skip locked)
       returning *`;
     const checks = rows.map(async (row) => {
-      const { name, tenant } = row;
       const startedAt = await databaseTime(database.sql);
-      const result = await this.look({ name, tenant, keyids: await keyidsOf(database.sql, name) }, signal);
-      await this.#settle(row, result, { actor: service(tenant), startedAt, isDaily: true });
+      const result = await this.#look(row, signal);
+      await this.#settle(row, result, { actor: service(row.tenant), startedAt, isDaily: true });
     });
     // A check that is held by a budget, or that fails, is due again when its claim ends.
     const faults = (await Promise.allSettled(checks)).flatMap((each) => {
@@ -105,10 +124,10 @@ export class ProofChecks {
     return readDirectory(await this.#settings.readDocument(directoryOf(name), directoryMediaType, signal), keyids);
   }
 
-  async #lookAtRecords(name: string, keyids: readonly string[], signal?: AbortSignal): Promise<Proved | ProofFinding> {
+  async #lookAtRecords(name: string, keyids: readonly string[], token: string, signal?: AbortSignal) {
     const looked = await this.#settings.lookUpTexts(recordNameOf(name), signal);
-    if (looked.kind === 'found') return readRecords(looked.texts, keyids);
-    return { code: 'record_unread', found: looked.evidence ?? looked.code };
+    if (looked.kind === 'found') return readRecords(looked.texts, keyids, token);
+    return { code: 'record_unread', found: looked.evidence ?? looked.code } as const;
   }
 
   /**
@@ -128,43 +147,56 @@ export class ProofChecks {
       if (row === undefined) throw new RegistryError('origin_not_found', originTexts.unknown);
       const before = originOf(row);
       const isLate = before.checkedAt !== undefined && before.checkedAt > startedAt;
-      const isStale = result.kind === 'proved' && !(await keyidsOf(sql, name)).includes(result.keyid);
+      const keyid = result.kind === 'proved' ? result.keyid : undefined;
+      const isStale = keyid !== undefined && !(await keyidsOf(sql, name)).includes(keyid);
       if (isLate || isStale) return before;
-      const now = await databaseTime(sql);
-      const { proof, dueAt } = afterCheck(before, result, { now, isDaily, spread: random() });
-      const columns = { name, ...proofMembers.write(proof), checkdueat: dueAt ?? null };
-      const [after] = await sql.$queryRaw<[OriginRow]>`${updateRows('origin', ['name'], [columns])} returning t.*`;
-      const origin = originOf(after);
-      recordProof(tx, actor, before, origin);
-      return origin;
+      return storeProof(tx, actor, before, result, { isDaily, spread: random() });
     });
   }
 }
 
+/** For an origin that is locked. */
+export async function storeProof(
+  tx: Transaction,
+  actor: Actor,
+  before: Origin,
+  result: CheckResult,
+  { isDaily = false, spread = 0.5 }: { isDaily?: boolean; spread?: number } = {},
+): Promise<Origin> {
+  const { sql } = tx;
+  const { proof, dueAt } = afterCheck(before, result, { now: await databaseTime(sql), isDaily, spread });
+  const columns = { name: before.name, ...proofMembers.write(proof), checkdueat: dueAt ?? null };
+  const [row] = await sql.$queryRaw<[OriginRow]>`${updateRows('origin', ['name'], [columns])} returning t.*`;
+  const after = originOf(row);
+  recordProof(tx, actor, before, after);
+  return after;
+}
+
 /** An audit record, and a change for senders, if the state changed. */
-export function recordProof(tx: Transaction, actor: Actor, before: Origin | undefined, after: Origin): void {
+function recordProof(tx: Transaction, actor: Actor, before: Origin, after: Origin): void {
   const { name, tenant, verifiedBy: by, verifiedKey: keyid, findings } = after;
-  if (before?.verifiedBy === by && before?.verifiedKey === keyid) return;
+  if (before.verifiedBy === by && before.verifiedKey === keyid) return;
   if (by === undefined) {
     const reason = findings && codeOf(findings);
     tx.audit(actor, 'origin.unverified', `origin:${name}`, {
-      by: before?.verifiedBy,
-      keyid: before?.verifiedKey,
+      by: before.verifiedBy,
+      keyid: before.verifiedKey,
       reason,
     });
   } else tx.audit(actor, 'origin.verified', `origin:${name}`, { by, keyid });
   tx.change({ kind: 'origin.changed', tenant, origin: name, sink: '' });
 }
 
-/** The keys of an origin that its owner can publish, the one that signs first. */
+/** The keys that prove an origin if its owner publishes them: those that the registry made for it, the one that signs first. */
 export async function keyidsOf(sql: Sql, origin: string): Promise<string[]> {
   return (await keyidsByOrigin(sql, [origin])).get(origin) ?? [];
 }
 
 export async function keyidsByOrigin(sql: Sql, origins: readonly string[]): Promise<Map<string, string[]>> {
   const rows = await sql.$queryRaw<Array<{ origin: string; keyids: string[] }>>`
-    select origin, array_agg(keyid order by startsat <= now() desc, startsat desc) as keyids from origin_public_key
-    where origin = any (${origins}::text[]) group by origin`;
+    select origin, array_agg(publickey ->> 'kid' order by startsat <= now() desc, startsat desc) as keyids from origin_key
+    where origin = any (${origins}::text[]) and kind = 'made' and revokedat is null and (endsat is null or endsat > now())
+    group by origin`;
   return new Map(rows.map(({ origin, keyids }) => [origin, keyids]));
 }
 
@@ -172,8 +204,4 @@ async function findRow(sql: Sql, tenant: string, name: string): Promise<OriginRo
   const [row] = await sql.$queryRaw<OriginRow[]>`select * from origin where name = ${name} and tenant = ${tenant}`;
   if (row === undefined) throw new RegistryError('origin_not_found', originTexts.unknown);
   return row;
-}
-
-function unproved(code: 'key_missing' | 'name_not_public'): CheckResult {
-  return { kind: 'unproved', findings: { dns: { code }, directory: { code } } };
 }

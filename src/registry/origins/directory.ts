@@ -25,7 +25,11 @@ export interface Directory {
 
 /** Undefined for an origin that is unknown, or signs nothing. */
 export async function findDirectory(sql: Sql, by: { name: string } | { id: string }): Promise<Directory | undefined> {
-  const where = 'name' in by ? Prisma.sql`o.name = ${by.name}` : Prisma.sql`o.directory = ${by.id}::uuid`;
+  // By its name only with a proof: otherwise a name that leads here would prove whoever typed it (domain-proof.ts).
+  const where =
+    'name' in by
+      ? Prisma.sql`o.name = ${by.name} and o.verifiedby is not null`
+      : Prisma.sql`o.directory = ${by.id}::uuid`;
   const rows = await sql.$queryRaw<Array<{ name: string; publickey: PublicKey; startsat: Date; endsat: Date | null }>>`
     select o.name, k.publickey, k.startsat, k.endsat from origin o join origin_public_key k on k.origin = o.name
     where ${where} and o.signatures <> 'off' order by k.startsat, k.keyid`;
@@ -45,7 +49,7 @@ export async function findDirectory(sql: Sql, by: { name: string } | { id: strin
 
 /**
  * The directory of the origin that the Host header names, for names that lead to this registry (Web Bot Auth, section "Key
- * Distribution and Discovery"). Nothing tells an origin that is unknown from one that signs nothing.
+ * Distribution and Discovery"). Nothing tells an origin that is unknown from one that signs nothing, or is not verified.
  */
 export function serveDirectory(
   app: Express,

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { OriginProof, ProofFinding, ProofFindings, ProofPlace } from '../../consent/origin.js';
 import { textOf, type Language, type Text } from '../../base/texts/text.js';
 import { findingTexts, nameTexts, type FindingCode } from '../../base/texts/origins.js';
@@ -18,15 +19,30 @@ import { directoryPath } from '../../signatures/request-signature.js';
  *   failing -> verified       a check finds it again
  *   failing -> unverified     the third daily check in a row says clearly no, or seven days passed without a usable response
  *
+ * Only what nobody else can have proves anything: a key that the registry made for this origin, since a public key can be brought by
+ * anyone, or a token of the tenant and the name, which also says to whom an owner gives a name that another tenant holds.
+ *
  * One outage ends nothing, and neither do checks that somebody asks for.
  */
 
-export type Proved = { kind: 'proved'; place: ProofPlace; keyid: string };
+export type Proved = { kind: 'proved'; place: ProofPlace; keyid?: string };
 export type CheckResult = Proved | { kind: 'unproved'; findings: ProofFindings };
 
 export const directoryOf = (origin: string) => `https://${origin}${directoryPath}`;
 export const recordNameOf = (origin: string) => `_assent.${origin}`;
 const recordTextOf = (keyid: string) => `keyid=${keyid}`;
+
+/** Binds a name to a tenant of this registry; not secret. `secret` is the registry's. */
+export function tokenOf(secret: Uint8Array, tenant: string, origin: string): string {
+  return createHmac('sha256', secret)
+    .update(JSON.stringify(['origin', tenant, origin]))
+    .digest('base64url');
+}
+
+const tokenTextOf = (token: string) => `tenant=${token}`;
+
+/** The line of a zone file that proves it, and gives a name to a tenant. */
+export const tokenRecordOf = (origin: string, token: string) => `${recordNameOf(origin)}. TXT "${tokenTextOf(token)}"`;
 
 /** The line of a zone file that proves it. */
 export const recordOf = (origin: string, keyid: string) => `${recordNameOf(origin)}. TXT "${recordTextOf(keyid)}"`;
@@ -68,7 +84,8 @@ export function afterCheck(
 }
 
 /** What the TXT records say. */
-export function readRecords(texts: readonly string[], keyids: readonly string[]): Proved | ProofFinding {
+export function readRecords(texts: readonly string[], keyids: readonly string[], token: string): Proved | ProofFinding {
+  if (texts.some((text) => text.trim() === tokenTextOf(token))) return { kind: 'proved', place: 'dns' };
   const keyid = keyids.find((each) => texts.some((text) => text.trim() === recordTextOf(each)));
   if (keyid !== undefined) return { kind: 'proved', place: 'dns', keyid };
   if (texts.length === 0) return { code: 'record_missing' };

@@ -10,8 +10,10 @@ import { keyidsByOrigin } from './check-proof.js';
 import { findCertificates } from './client-certificate.js';
 import { policyMembers } from './columns.js';
 import { codeOf, directoryOf, explainFindings, recordOf } from './domain-proof.js';
+import { nameTexts } from '../../base/texts/origins.js';
+import type { IdempotentRequest } from '../storage/idempotency.js';
 import { keyRoutes } from './key-routes.js';
-import { createOriginStore } from './store.js';
+import { createOriginStore, type Created, type NewOrigin } from './store.js';
 import { checkSubscriptionRules } from './subscription-rule.js';
 
 type Settings = components['schemas']['OriginSettings'];
@@ -24,6 +26,7 @@ export function routes(context: Context): ReturnType<typeof keyRoutes> & Handler
     database,
     vault,
     removeDependents: cascades.removeGrants,
+    removeSubscriptions: cascades.removeSubscriptions,
     mustVerify: config.requireVerifiedOrigins,
   });
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
@@ -47,8 +50,11 @@ export function routes(context: Context): ReturnType<typeof keyRoutes> & Handler
       if (!name.ok) throw invalid([{ pointer: '/name', rule: name.rule, detail: name.detail }, ...faults]);
       if (faults.length > 0) throw invalid(faults);
       const policyFor = (isFirst: boolean) => policyOf({ ...call.body, isdefault: call.body.isdefault ?? isFirst });
+      const asked = { name: name.name, policyFor };
       const request = idempotent(call, 'createOrigin', call.body);
-      const { origin, replayed } = await origins.create(actorOf(call), name.name, policyFor, request);
+      const { origin, replayed } = await origins
+        .create(actorOf(call), asked, request)
+        .catch((error: unknown) => claim(call, asked, request, error));
       return {
         status: 201,
         headers: {
@@ -83,6 +89,24 @@ export function routes(context: Context): ReturnType<typeof keyRoutes> & Handler
 
     verifyOrigin: async (call) => answer(call, await proofs.check(actorOf(call), nameOf(call), call.signal)),
   };
+
+  /** Who proves that an unverified name is its own gets it. `error` is that of creating the origin. */
+  async function claim(
+    call: OperationRequest<'createOrigin'>,
+    asked: NewOrigin,
+    request: IdempotentRequest,
+    error: unknown,
+  ): Promise<Created> {
+    if (!(error instanceof RegistryError && error.code === 'origin_exists')) throw error;
+    const { name } = asked;
+    const { tenant } = call.principal;
+    const holder = await origins.holderOf(name);
+    if (holder === undefined || holder.tenant === tenant || holder.verifiedBy !== undefined) throw error;
+    const claimed = await proofs.lookForClaim(tenant, name, call.signal);
+    if (claimed.kind === 'proved') return origins.take(actorOf(call), asked, holder, claimed, request);
+    const detail = nameTexts.unproved(name, claimed.record);
+    throw new RegistryError('origin_exists', detail, { faults: [{ pointer: '/name', rule: 'origin_exists', detail }] });
+  }
 
   async function answer(call: Asking, origin: Origin) {
     const headers = { ETag: versionTag(origin.version) };

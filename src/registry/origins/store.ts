@@ -4,19 +4,27 @@ import { RegistryError } from '../../base/errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import { changedMembers } from '../storage/columns.js';
 import { isUniqueViolation } from '../storage/database-errors.js';
-import type { Database, Sql, Actor, Transaction } from '../storage/database.js';
+import { service, type Database, type Sql, type Actor, type Transaction } from '../storage/database.js';
 import type { Vault } from '../storage/vault.js';
 import { insertRows, updateRows, written } from '../storage/rows.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
-import { originTexts } from '../../base/texts/origins.js';
+import { nameTexts, originTexts } from '../../base/texts/origins.js';
 import type { Origin, OriginPolicy } from '../../consent/origin.js';
 import { originOf, policyMembers } from './columns.js';
-import { insertKey, makeKey } from './keys.js';
+import { storeProof } from './check-proof.js';
+import type { Proved } from './domain-proof.js';
+import { insertKey, makeKey, type MadeKey } from './keys.js';
 
 export interface OriginStore {
-  /** `policyFor` gets whether the tenant has no other origin. */
-  create(actor: Actor, name: string, policyFor: PolicyOfNew, request: IdempotentRequest): Promise<Created>;
+  create(actor: Actor, origin: NewOrigin, request: IdempotentRequest): Promise<Created>;
+  /** Whose the name is; undefined if nobody has it. */
+  holderOf(name: string): Promise<Holder | undefined>;
+  /**
+   * Creates an origin whose name another tenant holds unverified, after the proof: what depends on the other one is removed with
+   * it. Throws RegistryError `origin_exists` if the name is not as it was held any more.
+   */
+  take(actor: Actor, origin: NewOrigin, holder: Holder, proved: Proved, request: IdempotentRequest): Promise<Created>;
   /** Throws RegistryError `origin_not_found` for an origin that is not the tenant's. */
   read(tenant: string, name: string): Promise<Origin>;
   list(tenant: string, query: OriginQuery): Promise<ListPage<Origin>>;
@@ -33,6 +41,15 @@ interface OriginQuery {
   notices: boolean | undefined;
 }
 
+export interface NewOrigin {
+  name: string;
+  /** Gets whether the tenant has no other origin. */
+  policyFor: PolicyOfNew;
+}
+
+/** `directory` tells an origin from a later one with its name. */
+export type Holder = Pick<Origin, 'tenant' | 'directory' | 'verifiedBy'>;
+
 type PolicyOfNew = (isFirst: boolean) => OriginPolicy;
 
 export interface Created {
@@ -45,11 +62,19 @@ export interface OriginStoreSettings {
   vault: Pick<Vault, 'seal'>;
   /** Removes what depends on an origin, in the transaction of its removal. */
   removeDependents: (tx: Transaction, actor: Actor, origin: string) => Promise<void>;
+  /** The same for its subscriptions, which otherwise keep it. Returns how many. */
+  removeSubscriptions: (tx: Transaction, actor: Actor, origin: string) => Promise<number>;
   /** New origins can have subscriptions only while they are verified. */
   mustVerify: boolean;
 }
 
-export function createOriginStore({ database, vault, removeDependents, mustVerify }: OriginStoreSettings): OriginStore {
+export function createOriginStore({
+  database,
+  vault,
+  removeDependents,
+  removeSubscriptions,
+  mustVerify,
+}: OriginStoreSettings): OriginStore {
   /** Two things are unique: the name of an origin (`name` is the new one) and the default origin of a tenant. */
   async function refuseTaken<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
     try {
@@ -59,7 +84,7 @@ export function createOriginStore({ database, vault, removeDependents, mustVerif
       const isTaken = name !== undefined && (await database.client.origin.findUnique({ where: { name } })) !== null;
       const present = isTaken ? undefined : await findDefaultOrigin(database.sql, tenant);
       const [code, pointer, detail] = isTaken
-        ? (['origin_exists', '/name', `${name} is already registered.`] as const)
+        ? (['origin_exists', '/name', nameTexts.taken(name)] as const)
         : ([
             'default_origin_exists',
             '/isdefault',
@@ -69,29 +94,74 @@ export function createOriginStore({ database, vault, removeDependents, mustVerif
     }
   }
 
+  async function repeated(tx: Transaction, actor: Actor, { name }: NewOrigin, request: IdempotentRequest) {
+    const earlier = await claimKey(tx.sql, request, name);
+    return earlier === undefined
+      ? undefined
+      : { origin: await findOrigin(tx.sql, actor.tenant, earlier), replayed: true };
+  }
+
+  async function insert(
+    tx: Transaction,
+    actor: Actor,
+    { name, policyFor }: NewOrigin,
+    key: MadeKey,
+    proved?: Proved,
+  ): Promise<Created> {
+    const { sql } = tx;
+    const [{ isfirst }] = await sql.$queryRaw<[{ isfirst: boolean }]>`
+      select not exists (select from origin where tenant = ${actor.tenant}) as isfirst`;
+    const policy = policyFor(isfirst);
+    const columns = { name, tenant: actor.tenant, mustverify: mustVerify, ...policyMembers.write(policy) };
+    const [created] = await sql.$queryRaw<[OriginRow]>`${insertRows('origin', [columns])} returning *`;
+    await insertKey(sql, actor, name, { ...key, startsat: created.createdat });
+    record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
+    const origin = originOf(created);
+    return { origin: proved === undefined ? origin : await storeProof(tx, actor, origin, proved), replayed: false };
+  }
+
   return {
-    async create(actor, name, policyFor, request) {
+    async create(actor, origin, request) {
       const key = await makeKey(vault, actor.tenant);
-      const insert = async (tx: Transaction): Promise<Created> => {
-        const { sql } = tx;
-        const earlier = await claimKey(sql, request, name);
-        if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
-        const [{ isfirst }] = await sql.$queryRaw<[{ isfirst: boolean }]>`
-          select not exists (select from origin where tenant = ${actor.tenant}) as isfirst`;
-        const policy = policyFor(isfirst);
-        const [row] = await sql.$queryRaw<[OriginRow]>`
-          ${insertRows('origin', [{ name, tenant: actor.tenant, mustverify: mustVerify, ...policyMembers.write(policy) }])} returning *`;
-        await insertKey(sql, actor, row.name, { ...key, startsat: row.createdat });
-        record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
-        return { origin: originOf(row), replayed: false };
-      };
-      const create = () => refuseTaken(actor.tenant, name, () => database.write(insert));
+      const create = () =>
+        refuseTaken(actor.tenant, origin.name, () =>
+          database.write(async (tx) => (await repeated(tx, actor, origin, request)) ?? insert(tx, actor, origin, key)),
+        );
       return create().catch((error: unknown) => {
         // Another first origin was created meanwhile. It is the default, and nobody asked for this one to be it.
         const isOvertaken = error instanceof RegistryError && error.code === 'default_origin_exists';
-        if (isOvertaken && !policyFor(false).isDefault) return create();
+        if (isOvertaken && !origin.policyFor(false).isDefault) return create();
         throw error;
       });
+    },
+
+    async holderOf(name) {
+      const [row] = await database.sql.$queryRaw<OriginRow[]>`select * from origin where name = ${name}`;
+      return row && originOf(row);
+    },
+
+    async take(actor, origin, holder, proved, request) {
+      const key = await makeKey(vault, actor.tenant);
+      const { name } = origin;
+      return refuseTaken(actor.tenant, name, () =>
+        database.write(async (tx) => {
+          const { sql } = tx;
+          const earlier = await repeated(tx, actor, origin, request);
+          if (earlier !== undefined) return earlier;
+          // No registration, verification or other claim gets between: all of them lock the origin.
+          const [held] = await sql.$queryRaw<OriginRow[]>`
+            select * from origin where name = ${name} and tenant = ${holder.tenant}
+              and directory = ${holder.directory}::uuid and verifiedby is null for update`;
+          if (held === undefined) throw nameTaken(name);
+          const loser = service(holder.tenant);
+          const subscriptions = await removeSubscriptions(tx, loser, name);
+          await sql.$executeRaw`delete from origin where name = ${name}`;
+          await removeDependents(tx, loser, name);
+          tx.audit(loser, 'origin.lost', `origin:${name}`, { by: proved.place, subscriptions });
+          tx.change({ kind: 'origin.changed', tenant: holder.tenant, origin: name, sink: '' });
+          return insert(tx, actor, origin, key, proved);
+        }),
+      );
     },
 
     read: (tenant, name) => findOrigin(database.sql, tenant, name),
@@ -141,6 +211,11 @@ export function createOriginStore({ database, vault, removeDependents, mustVerif
         return origin;
       }),
   };
+}
+
+function nameTaken(name: string): RegistryError {
+  const detail = nameTexts.taken(name);
+  return new RegistryError('origin_exists', detail, { faults: [{ pointer: '/name', rule: 'origin_exists', detail }] });
 }
 
 interface PolicyChange {

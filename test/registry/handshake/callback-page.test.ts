@@ -39,6 +39,18 @@ describe('the page of a callback URL', () => {
     expect(await tenant.changes(sink)).toEqual(['subscription.created']);
   });
 
+  test('it says whether the name of the origin is verified, and by which key', async () => {
+    const { callback } = await offer(registry, tenant);
+    expect(await open(callback)).toContain('Not verified: anyone could have typed this name.');
+    expect(await open(callback, dutch)).toContain('Niet geverifieerd: iedereen kan deze naam hebben ingevuld.');
+    await registry.sql(`update origin set verifiedby = 'dns', verifiedkey = 'key-1' where name = $1`, tenant.origin);
+    expect(await open(callback)).toContain(`Verified: the owner of ${tenant.origin} publishes the key key-1`);
+    expect(await open(callback, dutch)).toContain(
+      `Geverifieerd: de eigenaar van ${tenant.origin} publiceert de sleutel`,
+    );
+    await registry.sql('update origin set verifiedby = null, verifiedkey = null');
+  });
+
   test('it shows who asks, for what, at which rate and until when, but no filter values', async () => {
     const path = '/page-question';
     const types = Array.from({ length: 12 }, (_, n) => `com.example.case.t${n}.`);
@@ -62,7 +74,7 @@ describe('the page of a callback URL', () => {
       `${tenant.origin} (The &lt;case&gt; system) asks to send events to ${sink.split('?')[0]} , at most 42 requests per minute.`,
       'Gemeente &lt;Voorbeeld&gt; runs this registry. Contact: webhooks@voorbeeld.example',
       'Nothing is sent. After the time above, this link no longer works.',
-      `Origin ${tenant.origin} Webhook ${sink.split('?')[0]} Requested by zaaksysteem (gemeente)`,
+      `Origin ${tenant.origin} Webhook ${sink.split('?')[0]} Is the name real? Not verified: anyone could have typed this name. Requested by zaaksysteem (gemeente)`,
       `Events ${types.slice(0, 10).join(' ')} and 2 more Source https://cases.example.com`,
       'Filtered by subject, zone, an expression Rate at most 42 requests per minute Decide before',
     ]) {

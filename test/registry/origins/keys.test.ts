@@ -292,12 +292,17 @@ test('keys that ended or were revoked are forgotten after the retention time', a
 
 describe('the directory', () => {
   const path = '/.well-known/http-message-signatures-directory';
+  const prove = (...names: string[]) =>
+    registry.sql(`update origin set verifiedby = 'dns' where name = any ($1::text[])`, names);
   const get = (host: string) => supertest(registry.url).get(path).set('Host', host);
 
   test('is served to anyone for the name in Host, with a signature of each key that the registry has', async () => {
     const name = await newOrigin();
     const brought = await make(name, { publickey: await newPublicKey() });
     await make(name, {});
+    // A name that leads here proves nothing by itself: anyone could have registered it.
+    await get(name).expect(404);
+    await prove(name);
     const answer = await get(name).buffer(true).expect(200);
     expect(answer.get('Content-Type')).toBe('application/http-message-signatures-directory+json');
     expect(answer.get('Cache-Control')).toBe('public, max-age=300');
@@ -329,6 +334,7 @@ describe('the directory', () => {
     const [off, withoutKey] = [await newOrigin({ signatures: 'off' }), await newOrigin()];
     const [key] = await keysOf(withoutKey);
     await revoke(withoutKey, key.id).expect(200);
+    await prove(off, withoutKey);
     const answers = await Promise.all(
       [off, withoutKey, 'unknown.example.com', 'assent.test', '127.0.0.1'].map((host) => get(host)),
     );

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { thumbprintOf } from '../../../src/signatures/keys.js';
 import { startEgressProxy, type EgressProxy } from '../../support/egress-proxy.js';
 import { forbidden } from '../../support/hostile-addresses.js';
@@ -241,4 +241,143 @@ test('checks use the budgets of handshakes', async () => {
   const { body, headers } = await admin.post(`/v1/origins/${name}/verify`).expect(429);
   expect([body.code, Number(headers['retry-after']) > 0]).toEqual(['too_many_checks', true]);
   expect(asked).not.toContain(name);
+});
+
+describe('names', () => {
+  let other: Client;
+  let third: Client;
+  let otherSubscriber: Client;
+  let otherSender: Client;
+  beforeAll(async () => {
+    other = await registry.as('assent:admin', { tenant: 'provincie', subscriber: 'beheer' });
+    third = await registry.as('assent:admin', { tenant: 'waterschap', subscriber: 'beheer' });
+    otherSubscriber = await registry.as('assent:subscribe', { tenant: 'provincie' });
+    otherSender = await registry.as('assent:deliver', { tenant: 'provincie' });
+  });
+  const claim = (name: string, client = admin) => client.post('/v1/origins').send({ name });
+  /** The TXT record that gives a name to the tenant of a client. */
+  const recordFor = async (name: string, client = admin) => {
+    const { body } = await claim(name, client).expect(409);
+    expect(body.code).toBe('origin_exists');
+    return String(/TXT "(tenant=[\w-]{43})"$/.exec(body.detail)?.[1]);
+  };
+  const subscribe = (origin: string, path: string) =>
+    otherSubscriber
+      .post('/v1/subscriptions')
+      .set('Prefer', 'wait=5')
+      .send({ origin, sink: registry.receiver.sink(path), protocol: 'HTTP' });
+
+  test('who proves that an unverified name is its own gets it, and all that the other tenant had on it is gone', async () => {
+    const { name } = await newOrigin(newName(), other);
+    registry.receiver.consent('/squatted');
+    const { body: subscription } = await subscribe(name, '/squatted').expect(201);
+    const record = await recordFor(name);
+    publish(name, await recordFor(name, third), 'tenant=gemeente');
+    expect(await recordFor(name)).toBe(record);
+    expect((await read(name, other)).state).toBe('unverified');
+
+    publish(name, record);
+    const { body: taken } = await claim(name).expect(201);
+    expect(taken.verification).toMatchObject({ state: 'verified', by: 'dns' });
+    await other.get(`/v1/origins/${name}`).expect(404);
+    await otherSubscriber.get(`/v1/subscriptions/${subscription.id}`).expect(404);
+    const sink = registry.receiver.sink('/squatted');
+    const permission = await otherSender.get('/v1/permissions').query({ origin: name, sink }).expect(200);
+    expect(permission.body).toMatchObject({ allowed: false });
+    expect(await registry.sql('select 1 from "grant" where origin = $1', name)).toEqual([]);
+    const changes = await registry.sql<{ tenant: string; kind: string; resource: object | null }>(
+      'select tenant, kind, resource from change where origin = $1 order by position desc limit 5',
+      name,
+    );
+    expect(changes.map(({ tenant, kind, resource }) => [tenant, kind, resource !== null])).toEqual([
+      ['gemeente', 'origin.changed', true],
+      ['gemeente', 'origin.changed', true],
+      ['provincie', 'origin.changed', false],
+      ['provincie', 'grant.ended', false],
+      ['provincie', 'subscription.deleted', false],
+    ]);
+    const told = await registry.sql<{ tenant: string; action: string }>(
+      `select tenant, action from audit where target = $1 and (tenant = 'gemeente' or action = 'origin.lost') order by id`,
+      `origin:${name}`,
+    );
+    expect(told.map(({ tenant, action }) => `${tenant} ${action}`)).toEqual([
+      'provincie origin.lost',
+      'gemeente origin.created',
+      'gemeente origin.verified',
+    ]);
+    await other.delete(`/v1/origins/${name}`).expect(404);
+  });
+
+  test('a verified name can not be taken', async () => {
+    const { name, keyid } = await newOrigin(newName(), other);
+    publish(name, await recordFor(name), `keyid=${keyid}`);
+    await verify(name, other);
+    expect((await claim(name).expect(409)).body).toMatchObject({ detail: `${name} is already registered.` });
+    expect((await read(name, other)).state).toBe('verified');
+  });
+
+  test('the record of a tenant proves an origin that it has, whatever its keys are', async () => {
+    const { name } = await newOrigin(newName(), other);
+    const record = await recordFor(name);
+    await other.delete(`/v1/origins/${name}`).expect(200);
+    await newOrigin(name);
+    publish(name, record);
+    const verification = await verify(name);
+    expect(verification).toMatchObject({ state: 'verified', by: 'dns' });
+    expect(verification).not.toHaveProperty('keyid');
+  });
+
+  test('the public key of somebody else proves nothing, wherever its owner publishes it', async () => {
+    const { name } = await newOrigin(newName(), other);
+    const theirs = await newKey();
+    const { x, kty, crv } = theirs;
+    await other.post(`/v1/origins/${name}/keys`).send({ publickey: { kty, crv, x } }).expect(201);
+    publish(name, `keyid=${theirs.kid}`);
+    serve(name, theirs);
+    expect(await verify(name, other)).toMatchObject({ state: 'unverified', code: 'record_without_key' });
+    await recordFor(name);
+  });
+
+  test('of two claims, of a claim and a verification, and of a claim and a registration, one wins, and nothing is left', async () => {
+    registry.receiver.consent('/raced');
+    for (let round = 0; round < 6; round += 1) {
+      const { name, keyid } = await newOrigin(newName(), other);
+      publish(name, `keyid=${keyid}`, await recordFor(name), await recordFor(name, third));
+      const [first, second, , registered] = await Promise.all([
+        claim(name),
+        claim(name, third),
+        round % 2 === 0 ? other.post(`/v1/origins/${name}/verify`) : undefined,
+        subscribe(name, '/raced'),
+      ]);
+      const [{ tenant, verifiedby }] = (await registry.sql(
+        'select tenant, verifiedby from origin where name = $1',
+        name,
+      )) as [{ tenant: string; verifiedby: string | null }];
+      expect(verifiedby).toBe('dns');
+      const won = [first.status, second.status].filter((status) => status === 201).length;
+      expect(won).toBe(tenant === 'provincie' ? 0 : 1);
+      expect([201, 404]).toContain(registered.status);
+      await registry.service.worker.drain();
+      const left = await registry.sql<{ tenant: string }>(
+        'select tenant from subscription where origin = $1 union all select tenant from "grant" where origin = $1',
+        name,
+      );
+      if (tenant !== 'provincie') expect(left).toEqual([]);
+    }
+  });
+});
+
+test('a match says that its origin is verified', async () => {
+  const { name, keyid } = await newOrigin();
+  const sender = await registry.as('assent:deliver', { subscriber: 'mailroom' });
+  const event = { specversion: '1.0', id: '1', source: '/s', type: 't' };
+  const match = async (body: object, type: string) =>
+    (await sender.post('/v1/match').query({ origin: name }).type(type).send(JSON.stringify(body)).expect(200)).body;
+  await registry.service.follow();
+  expect(await match(event, 'application/cloudevents+json')).not.toHaveProperty('verified');
+  publish(name, `keyid=${keyid}`);
+  await verify(name);
+  await registry.service.follow();
+  expect(await match(event, 'application/cloudevents+json')).toMatchObject({ origin: name, verified: true });
+  expect(await match([event], 'application/cloudevents-batch+json')).toMatchObject({ origin: name, verified: true });
 });

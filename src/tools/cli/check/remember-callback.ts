@@ -40,6 +40,8 @@ export function rememberCallback({ id, sink, origin, requestedRate }: Remembered
         kind: 'open' as const,
         ...pair,
         description: undefined,
+        isVerified: false,
+        verifiedKey: undefined,
         tenant: 'assent check',
         rate: requestedRate ?? origin.defaultRate,
         grantedUntil: undefined,
