@@ -17,6 +17,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/comparison.md': 710,
   'docs/compliance/event-profiles.md': 310,
   'docs/concepts.md': 1034,
+  'docs/consumers/verify.md': 1640,
   'docs/operate/backup.md': 400,
   'docs/operate/egress-proxy.md': 440,
   'docs/operate/install.md': 930,

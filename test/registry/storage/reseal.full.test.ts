@@ -32,7 +32,9 @@ async function sealed(): Promise<Map<string, string>> {
 }
 const keysIn = (texts: Map<string, string>) => [...texts.values()].map((text) => decodeProtectedHeader(text).kid);
 
-test('a credential under an older key is resealed once with the current key, and opens unchanged', async () => {
+test('secrets under an older key are resealed once with the current key, and open unchanged', async () => {
+  // Of the origin, its key.
+
   const ids = [await register('one'), await register('two')];
   await tenant.register(registry.receiver.sink('/s'), {}, 'respond-async');
   for (const [present, ...older] of [
@@ -42,7 +44,7 @@ test('a credential under an older key is resealed once with the current key, and
   ] as const) {
     const vault = createVault([present, ...older]);
     const { database } = registry.service;
-    expect(await resealSecrets(database, vault)).toMatchObject({ resealed: 2, unopened: 0 });
+    expect(await resealSecrets(database, vault)).toMatchObject({ resealed: 3, unopened: 0 });
     const texts = await sealed();
     expect(keysIn(texts)).toEqual([present.id, present.id]);
     const alone = createVault([present]);
@@ -60,7 +62,7 @@ test('a credential that no key opens is reported and stays, and the others are r
   await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, id);
   const vault = createVault([second, first]);
   const told = await resealSecrets(registry.service.database, vault);
-  expect(told).toEqual({ resealed: 1, unopened: 1, example: `subscription:${id}` });
+  expect(told).toEqual({ resealed: 2, unopened: 1, example: `subscription:${id}` });
   const after = await sealed();
   expect(after.get(id)).toBe(text);
   expect(keysIn(after).sort()).toEqual([second.id, lost.id]);

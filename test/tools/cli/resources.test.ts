@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decodeJwt } from 'jose';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import type { Scope } from '../../../src/base/contract/principal.js';
 import { runCommand, startCommand, type CommandSettings } from '../../support/command.js';
@@ -133,6 +134,8 @@ test('an admin manages origins, agreements, grants and blocks', async () => {
   const expires = new Date(Date.now() + 86_400_000).toISOString();
   const grant = await json(admin, ['grants', 'agree', ...agreed, '--expires', expires, '--agreement', 'Z-1']);
   expect(grant).toMatchObject({ basis: 'agreement', allowedrate: 5, agreement: 'Z-1' });
+  const token = (await runCommand(['grants', 'get', grant.id, '--jwt'], { env: admin })).stdout;
+  expect(decodeJwt(token.trim())).toMatchObject({ jti: grant.id, sub: 'other.example.com', basis: 'agreement' });
   const [listed] = await lines(admin, ['grants', 'list', '--origin', 'other.example.com', '--renews', 'false']);
   expect(listed.id).toBe(grant.id);
   expect((await json(admin, ['grants', 'revoke', grant.id, '--reason', 'Over.'])).state).toBe('revoked');
