@@ -12,6 +12,9 @@ export async function makeSigningKey(): Promise<SigningKey> {
   return signingKeyOf(generateKeyPairSync('ed25519').privateKey);
 }
 
+/** A new private JSON Web Key. */
+export const makePrivateKey = (): JsonWebKey => generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+
 /** From a private JSON Web Key, as JSON. Throws an Error without a word of its content. */
 export async function parseSigningKey(text: string): Promise<SigningKey> {
   let key: KeyObject | undefined;

@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check, type CheckSettings, type Observer } from '../../../src/tools/cli/check/check.js';
 import { reportJson, reportLines } from '../../../src/tools/cli/check/show-check.js';
+import { listen } from '../../../src/tools/cli/check/listen.js';
+import { makeSigningKey } from '../../../src/tools/conformance/signing-key.js';
+import { until } from '../../support/until.js';
 import { freePort } from '../../support/postgres.mjs';
 import { startProgram } from '../../support/process.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
@@ -68,6 +71,33 @@ describe('the question', () => {
       /^http:\/\/127\.0\.0\.1:\d+\/v1\/callbacks\/[0-9a-f-]{36}\?key=[\w-]{43}$/,
     );
     expect(second).not.toHaveProperty('webhook-request-rate');
+  });
+
+  test('is signed with the key that is given, which a webhook can check', async () => {
+    const signing = await makeSigningKey();
+    const shown: string[] = [];
+    const webhook = await listen({
+      port: 0,
+      certificate: undefined,
+      forward: undefined,
+      origin: undefined,
+      rate: 120,
+      keys: [signing.public],
+      write: (lines) => void shown.push(...lines),
+    });
+    const url = `http://localhost:${webhook.port}/events`;
+    const report = await ask('', { url, signing });
+    await ask('', { url, signing: await makeSigningKey() });
+    await ask('', { url });
+    await webhook.stop();
+    await until(async () => shown.filter((line) => line.startsWith('Signature: ')).length === 3);
+    expect(shown.filter((line) => line.startsWith('Signature: '))).toEqual([
+      `Signature: valid, by ${signing.public.kid}.`,
+      expect.stringMatching('^Signature: key_unknown'),
+      expect.stringMatching('^Signature: signature_missing'),
+    ]);
+    const names = report.attempts[0]!.request.headers.map(([name]) => name);
+    expect(names).toEqual(expect.arrayContaining(['Signature-Agent', 'Signature-Input', 'Signature']));
   });
 
   test('is asked once more without the callback if the first response has no WebHook header', async () => {

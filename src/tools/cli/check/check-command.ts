@@ -11,6 +11,7 @@ export const checkCommand: Command = {
   options: {
     origin: text('NAME', 'The origin that asks', { default: 'eventemitter.example.com' }),
     rate: text('N|none', 'Requests per minute to ask for', { default: '120' }),
+    key: text('FILE', 'Sign with this private key (JWK). It is made if there is none. Its public key is shown'),
     'callback-host': text(
       'HOST:PORT',
       'Where the webhook reaches this machine, for a callback URL. A webhook on this machine gets one without it',
@@ -25,16 +26,17 @@ export const checkCommand: Command = {
   },
   notes: 'Needs no registry. Exit codes: 0 consent; 1 no consent; 2 wrong usage; 3 no response.',
   examples: [
-    'assent check https://hooks.example.org/events',
+    'assent check https://hooks.example.org/events --origin sender.example.com --key sender.jwk',
     'assent check https://localhost:8443/events --ca .assent/receiver-ca.pem --origin sender.example.com',
   ],
   async run(values, urls) {
     const { check } = await import('./check.js');
-    const { attemptLines, reportJson, reportLines, waitingLines } = await import('./show-check.js');
+    const { attemptLines, keyLines, reportJson, reportLines, waitingLines } = await import('./show-check.js');
     const settings = await settingsOf(values, urls);
     const isJson = values['json'] === true;
     const write = (lines: readonly string[]) =>
       void (isJson || process.stdout.write(lines.map((line) => `${line}\n`).join('')));
+    if (settings.signing !== undefined) write(keyLines(settings.signing));
     const report = await check(settings, {
       asked(attempt, isSecond) {
         write([isSecond ? 'Asked once more, without the callback:' : `Asked for ${settings.origin}:`, '']);
@@ -69,6 +71,7 @@ async function settingsOf(values: Values, urls: readonly string[]): Promise<Chec
     url,
     origin: origin.name,
     requestedRate: rate === 'none' ? undefined : Number(rate),
+    signing: await signingOf(String(values['key'])),
     judgement: values['policy'] as CheckSettings['judgement'],
     callbackHost: hostOf(String(values['callback-host'])),
     ca: ca === '' ? undefined : await authorityIn('--ca', ca),
@@ -84,6 +87,12 @@ async function settingsOf(values: Values, urls: readonly string[]): Promise<Chec
     timeoutMs: seconds * 1_000,
     userAgent: `Assent/${version}`,
   };
+}
+
+async function signingOf(file: string): Promise<CheckSettings['signing']> {
+  if (file === '') return undefined;
+  const { openSigningKey } = await import('./key-file.js');
+  return openSigningKey(file);
 }
 
 function hostOf(value: string): CheckSettings['callbackHost'] {

@@ -3,6 +3,7 @@ import { createAddressRules } from '../../../outbound/address.js';
 import { createLoopbackRequest, isLoopback } from '../../../outbound/loopback-request.js';
 import { createEgressProxy, type EgressProxySettings } from '../../../outbound/egress-proxy.js';
 import { createSafeRequest, type SafeRequest, safeRequestDefaults } from '../../../outbound/safe-request.js';
+import type { SigningKey } from '../../conformance/signing-key.js';
 import { parseSink } from '../../../outbound/sink.js';
 import { sinkTexts } from '../../../base/texts/sinks.js';
 import { randomUUID } from 'node:crypto';
@@ -23,6 +24,8 @@ export interface CheckSettings {
   /** Requests per minute; undefined asks for none. */
   requestedRate: number | undefined;
   judgement: 'strict' | 'lenient';
+  /** A key of the origin; undefined sends no signature. */
+  signing?: SigningKey | undefined;
   /** Where the webhook reaches a callback; undefined offers one to a webhook on this machine only. */
   callbackHost: { host: string; port: number } | undefined;
   /** PEM of an authority to trust. */
@@ -143,7 +146,7 @@ const usualOrigin = { defaultRate: 60, grantSeconds: 864_000, unsupportedRate: u
  * registry would accept.
  */
 export async function check(settings: CheckSettings, observer: Observer): Promise<CheckReport> {
-  const { origin, requestedRate, judgement, callbackHost, timeoutMs } = settings;
+  const { origin, requestedRate, judgement, callbackHost, timeoutMs, signing } = settings;
   const { url, request, notes, isLocal } = prepareRequest(settings);
   const id = randomUUID();
   const place = callbackHost ?? (isLocal ? { host: '127.0.0.1', port: 0 } : undefined);
@@ -164,13 +167,20 @@ export async function check(settings: CheckSettings, observer: Observer): Promis
     notes.push('No callback was offered. If the webhook reaches this machine, name an address with --callback-host.');
   }
 
+  const signer = signing && {
+    keyid: signing.public.kid,
+    form: 'dictionary' as const,
+    agent: { url: `https://${origin}`, type: 'directory' as const },
+    sign: (base: Uint8Array) => signing.sign(base),
+  };
   const attempts: CheckedAttempt[] = [];
   let silentVerdict: Verdict | undefined;
   const callbackUntil = listener && new Date(Date.now() + 3_600_000);
   async function ask(
     publicUrl: string | undefined,
   ): Promise<{ judgement: Judgement; state: string; verdict: Verdict }> {
-    const prepared = prepareAttempt({ id, origin, sink: url, requestedRate, traceparent: undefined }, publicUrl);
+    const question = { id, origin, sink: url, requestedRate, traceparent: undefined };
+    const prepared = prepareAttempt(question, publicUrl, { signer, now: Date.now() });
     if (prepared.callbackKeyHash !== undefined) listener?.expect(prepared.callbackKeyHash);
     const reply = (await request({ url, method: 'OPTIONS', headers: prepared.headers })) as FinalReply;
     const judged = judge({ origin, requestedRate, defaultRate: policy.defaultRate, judgement }, reply);

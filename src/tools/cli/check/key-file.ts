@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../base/errors.js';
 import { keysOf, type PublicKey } from '../../../signatures/keys.js';
-import { parseSigningKey, type SigningKey } from '../../conformance/signing-key.js';
+import { openKeyFile } from '../../../base/files/key-file.js';
+import { makePrivateKey, parseSigningKey, type SigningKey } from '../../conformance/signing-key.js';
 
 /** Throws a UsageError that names the option, and nothing of the content. */
 export async function keyIn(option: string, path: string): Promise<SigningKey> {
@@ -11,6 +12,10 @@ export async function keyIn(option: string, path: string): Promise<SigningKey> {
     throw unusable(option, path, error);
   }
 }
+
+/** Makes the file if there is none. Throws a SetupError for one that is no key. */
+export const openSigningKey = (path: string): Promise<SigningKey> =>
+  openKeyFile(path, makePrivateKey, (content) => parseSigningKey(JSON.stringify(content)));
 
 /** The public keys of a JSON Web Key Set. */
 export async function keySetIn(option: string, path: string): Promise<PublicKey[]> {

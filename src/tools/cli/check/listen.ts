@@ -11,6 +11,9 @@ import { explain, observed } from '../../../registry/handshake/explain.js';
 import type { HeaderLine } from '../../../consent/handshake.js';
 import { judge } from '../../../consent/judgement.js';
 import { formatRate, parseRate, type Rate } from '../../../consent/rate.js';
+import type { PublicKey } from '../../../signatures/keys.js';
+import { fieldsOf } from '../../../signatures/message-signature.js';
+import { shownSignature, verifyRequest, type VerifySettings } from '../../../signatures/request-signature.js';
 import { breachLines, judgeMessage } from './check-files.js';
 import { exchangeLines, visible } from '../printable.js';
 
@@ -47,17 +50,26 @@ export interface ListenSettings extends Pick<DemoWebhookSettings, 'port' | 'cert
   /** The only origin that may send; undefined allows each one that asks. */
   origin: string | undefined;
   rate: Rate;
+  /** Of the origin; undefined checks no signature. */
+  keys?: readonly PublicKey[] | undefined;
   write: (lines: readonly string[]) => void;
 }
 
 /** Shows handshakes and events that arrive on loopback, with verdicts and faults. Rejects if the port is in use. */
-export function listen({ port, certificate, forward, origin, rate, write }: ListenSettings): Promise<DemoWebhook> {
+export function listen(settings: ListenSettings): Promise<DemoWebhook> {
+  const { port, certificate, forward, origin, rate, keys, write } = settings;
+  // One after the other, as they came.
+  let shown = Promise.resolve();
+  const show = async (exchange: WireExchange) => {
+    const signature = await signatureLines(exchange, keys);
+    write([...exchangeLines(exchange), '', ...meaningOf(exchange), ...signature, '']);
+  };
   return startWebhook({
     port,
     certificate,
     paths: {},
     others: forward === undefined ? responding(origin, rate) : forwardTo(forward, (reason) => write([reason])),
-    onExchange: (exchange) => write([...exchangeLines(exchange), '', ...meaningOf(exchange), '']),
+    onExchange: (exchange) => void (shown = shown.then(() => show(exchange))),
   });
 }
 
@@ -85,6 +97,35 @@ function meaningOf(exchange: WireExchange): string[] {
   const request = parseHead(exchange.asked);
   if (exchange.method === 'OPTIONS') return verdictLines(exchange, request.headers);
   return exchange.method === 'POST' ? eventLines(exchange, request.headers) : [];
+}
+
+/** Whether the request is signed, and by a key of the origin. */
+async function signatureLines(
+  { asked, method, path, content }: WireExchange,
+  keys: readonly PublicKey[] | undefined,
+): Promise<string[]> {
+  const fieldOf = fieldsOf(parseHead(asked).headers);
+  const signed = shownSignature(fieldOf);
+  if (keys === undefined) {
+    return signed === undefined ? [] : [visible(`Signed by ${signed.keyid}. To check it, name the keys with --keys.`)];
+  }
+  const settings: VerifySettings = {
+    keyOf: async (keyid) => keys.find(({ kid }) => kid === keyid),
+    body: method === 'POST' ? content : undefined,
+    now: Date.now() / 1_000,
+  };
+  // A tunnel may have taken TLS off.
+  const [secure, plain] = await Promise.all(
+    ['https', 'http'].map((scheme) =>
+      verifyRequest({ method, url: `${scheme}://${fieldOf('host') ?? ''}${path}`, fieldOf }, settings),
+    ),
+  );
+  const verified = plain?.ok ? plain : secure!;
+  return [
+    verified.ok
+      ? `Signature: valid, by ${verified.signature.keyid}.`
+      : visible(`Signature: ${verified.fault}. ${verified.detail}`),
+  ];
 }
 
 function verdictLines({ answered, path }: WireExchange, request: readonly HeaderLine[]): string[] {

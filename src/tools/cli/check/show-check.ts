@@ -1,5 +1,6 @@
 import { presentRejected } from '../../../registry/handshake/explain.js';
 import { verdicts, mistakes, presentMistakes, type Verdict } from '../../../consent/verdicts.js';
+import type { SigningKey } from '../../conformance/signing-key.js';
 import type { CallbackReceived } from './callback-listener.js';
 import type { CheckedAttempt, CheckReport } from './check.js';
 import { exchangeLines, printable } from '../printable.js';
@@ -23,6 +24,13 @@ export function attemptLines({ request, answer, detail, message, evidence, total
     '',
   ];
 }
+
+/** What the webhook needs to check the signature. */
+export const keyLines = ({ public: key }: SigningKey): string[] => [
+  `Signs as ${key.kid}. For the webhook:`,
+  JSON.stringify({ keys: [key] }),
+  '',
+];
 
 export const waitingLines = (seconds: number): string[] => [
   `No consent yet. Waiting up to ${seconds} s for the webhook to call the callback URL.`,
