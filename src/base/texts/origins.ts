@@ -36,6 +36,12 @@ export const originNameTexts = {
   },
 };
 
+/** A client certificate that expires within 30 days, or has expired. `day` is a date. */
+export const certificateExpires = (origin: string, fingerprint: string, day: string, isOver: boolean): Text => ({
+  en: `The client certificate of ${origin} ${isOver ? 'expired' : 'expires'} on ${day} (SHA-256 ${fingerprint}). Set a new one: webhooks that ask for it accept no other.`,
+  nl: `Het clientcertificaat van ${origin} ${isOver ? 'is verlopen' : 'verloopt'} op ${day} (SHA-256 ${fingerprint}). Stel een nieuw in: webhooks die erom vragen, accepteren geen ander.`,
+});
+
 /** Why a request finds no origin. */
 export const originTexts = {
   nameOne: {

@@ -5,6 +5,7 @@ import type { Context } from '../context.js';
 import { forgetLeases } from '../deliveries/retention.js';
 import { forgetGrants, noteExpiries } from '../grants/retention.js';
 import { forgetCooldowns, forgetHandshakes, forgetRateWindows } from '../handshake/retention.js';
+import { findExpiring, secondsToExpiry } from '../origins/client-certificate.js';
 import { forgetKeysOfOrigins, noteKeyTimes, readDueSets } from '../origins/key-upkeep.js';
 import { unpark } from '../handshake/lane.js';
 import { renewDue } from '../handshake/renew.js';
@@ -89,6 +90,17 @@ export function createUpkeep({
       log.warn(overload, 'more renewals within an hour than the budget allows');
   }
 
+  async function checkCertificates(): Promise<void> {
+    metrics.firstCertificateExpiry(await secondsToExpiry(database.sql));
+  }
+
+  /** Once a day. */
+  async function warnOfCertificates(): Promise<void> {
+    for (const { origin, fingerprint, endsat } of await findExpiring(database.sql)) {
+      log.warn({ origin, fingerprint, endsat }, 'a client certificate expires soon, or has expired');
+    }
+  }
+
   let parkedAfter = beforeAllIds;
   /** A page at a time: a block may have parked many. */
   async function unparkNext(): Promise<void> {
@@ -130,6 +142,8 @@ export function createUpkeep({
     { name: 'renew grants', every: sweeping, run: renewNext },
     { name: 'report expiry of grants', every: sweeping, run: untilDone(100, noteExpiries) },
     { name: 'compare renewals with budgets', every: forgetting, run: compareRenewals },
+    { name: 'compare ends of client certificates', every: forgetting, run: checkCertificates },
+    { name: 'warn of client certificates', every: reviewing, run: warnOfCertificates },
     { name: 'delete ended subscriptions', every: forgetting, run: () => forgetEnded(query, days) },
     { name: 'delete previous secrets', every: forgetting, run: () => forgetPreviousSecrets(query) },
     { name: 'delete changes', every: forgetting, run: () => forgetChanges(query, feedHours) },

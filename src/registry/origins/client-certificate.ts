@@ -13,7 +13,7 @@ import type { SealContext, Vault } from '../storage/vault.js';
 export type CertificateInfo = components['schemas']['ClientCertificate'];
 
 /** A warning precedes the end by so many days. */
-export const certificateWarningDays = 30;
+const certificateWarningDays = 30;
 
 const maxCertificates = 10;
 const pemCertificate = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
@@ -174,11 +174,23 @@ async function changed(tx: Transaction, actor: Actor, origin: string, action: st
   tx.change({ kind: 'origin.changed', tenant: actor.tenant, origin, sink: '' });
 }
 
-/** What a certificate is known by before it is opened. */
-export interface CertificateRef {
-  id: string;
-  fingerprint: string;
-  endsAt: Date;
+/** Those that expire within 30 days, or did, the first to expire first: of one tenant, or of all. */
+export function findExpiring(
+  sql: Sql,
+  tenant?: string,
+): Promise<Array<{ origin: string; fingerprint: string; endsat: Date }>> {
+  return sql.$queryRaw`
+    select origin, fingerprint, endsat from client_certificate
+    where endsat <= now() + make_interval(days => ${certificateWarningDays}::int)
+      and (${tenant ?? null}::text is null or tenant = ${tenant ?? null})
+    order by endsat limit 20`;
+}
+
+/** How many seconds until the first one expires; Infinity without one. */
+export async function secondsToExpiry(sql: Sql): Promise<number> {
+  const [row] = await sql.$queryRaw<Array<{ seconds: number | null }>>`
+    select extract(epoch from min(endsat) - now())::float8 as seconds from client_certificate`;
+  return row?.seconds ?? Infinity;
 }
 
 const maxOpened = 1_000;

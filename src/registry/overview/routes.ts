@@ -8,6 +8,8 @@ import type { Handlers } from '../http/handler.js';
 import { Prisma } from '../storage/generated/client.js';
 import { countRows, type SearchCount } from '../storage/search.js';
 import { renewalsExceedBudget } from '../../base/texts/handshakes.js';
+import { certificateExpires } from '../../base/texts/origins.js';
+import { findExpiring } from '../origins/client-certificate.js';
 import { findAttention } from '../subscriptions/attention.js';
 import { countVisible, createSubscriptionReader } from '../subscriptions/read.js';
 import { membersOf } from '../subscriptions/routes.js';
@@ -38,10 +40,11 @@ export function routes({ config, database, now }: Context): Handlers<'getOvervie
 
     getOverview: async ({ principal, language }) => {
       const isAdmin = principal.scopes.has('assent:admin');
-      const [ofSubscriptions, ofGrants, overloads, totals] = await Promise.all([
+      const [ofSubscriptions, ofGrants, overloads, expiring, totals] = await Promise.all([
         findAttention(database.sql, principal),
         isAdmin ? grants.attention(principal.tenant) : [],
         isAdmin ? recentOverloads(database.sql, principal.tenant) : [],
+        isAdmin ? findExpiring(database.sql, principal.tenant) : [],
         countLists(principal),
       ]);
       const first = await subscriptions.readMany(
@@ -71,10 +74,21 @@ export function routes({ config, database, now }: Context): Handlers<'getOvervie
         body: {
           groups: groups.filter(({ count, more }) => count > 0 || more),
           totals: [attentionIn(groups), ...totals],
-          alerts: overloads.map(({ sinkhost, budget }) => ({
-            code: 'renewals_exceed_budget',
-            message: renewalsExceedBudget(sinkhost, budget)[language],
-          })),
+          alerts: [
+            ...overloads.map(({ sinkhost, budget }) => ({
+              code: 'renewals_exceed_budget',
+              message: renewalsExceedBudget(sinkhost, budget)[language],
+            })),
+            ...expiring.map(({ origin, fingerprint, endsat }) => ({
+              code: 'client_certificate_expires',
+              message: certificateExpires(
+                origin,
+                fingerprint,
+                endsat.toISOString().slice(0, 10),
+                endsat.getTime() <= now(),
+              )[language],
+            })),
+          ],
         },
       };
     },

@@ -77,6 +77,11 @@ export class Metrics {
     help: 'Tenants, and hosts of tenants, that have more renewals within an hour than their budget allows.',
     registers: [this.registry],
   });
+  readonly #certificateSeconds = new Gauge({
+    name: 'assent_client_certificate_expiry_seconds',
+    help: 'Seconds until the first client certificate of an origin expires; +Inf if there is none.',
+    registers: [this.registry],
+  });
   readonly #unknown = new Gauge({
     name: 'assent_unknown_migrations',
     help: 'Migrations in the database that a newer version applied and this version does not know.',
@@ -84,6 +89,7 @@ export class Metrics {
   });
 
   constructor(sources: MetricsSources) {
+    this.#certificateSeconds.set(Infinity);
     collectDefaultMetrics({ register: this.registry });
     this.registry.registerMetric(this.#requests.asMetric());
     gaugeSources(this.registry, sources);
@@ -122,6 +128,10 @@ export class Metrics {
 
   renewalsOverBudget(count: number): void {
     this.#overloads.set(count);
+  }
+
+  firstCertificateExpiry(seconds: number): void {
+    this.#certificateSeconds.set(seconds);
   }
 
   unknownMigrations(count: number): void {

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:https';
 import { generateKeyPairSync } from 'node:crypto';
 import type { SecureVersion, TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import supertest from 'supertest';
 import { createAuthority, expired, type Authority, type KeyPair } from '../../support/certificates.js';
 import { freePort } from '../../support/postgres.mjs';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
@@ -130,6 +131,29 @@ test('a key never comes back but with the private keys of the origin, and is sea
   expect((await admin.delete(`/v1/origins/${origin}/client-certificate`).expect(200)).body).toEqual(body);
   await admin.delete(`/v1/origins/${origin}/client-certificate`).expect(404);
   expect((await admin.get(`/v1/origins/${origin}`).expect(200)).body).not.toHaveProperty('clientcertificate');
+});
+
+test('a certificate that expires within 30 days is an alert for admins, and the metric counts down', async () => {
+  const origin = await makeOrigin('expiring.example.com');
+  const { body } = await put(origin, await clients.issueClient(origin)).expect(200);
+  await registry.sql(`update client_certificate set endsat = now() + interval '31 days' where origin = $1`, origin);
+  const alerts = async (of: Client) =>
+    (await of.get('/v1/overview').expect(200)).body.alerts.filter(({ message }: { message: string }) =>
+      message.includes(origin),
+    );
+  expect(await alerts(admin)).toEqual([]);
+  await registry.sql(`update client_certificate set endsat = now() + interval '29 days' where origin = $1`, origin);
+  expect(await alerts(admin)).toEqual([
+    { code: 'client_certificate_expires', message: expect.stringContaining(body.fingerprint) },
+  ]);
+  expect(await alerts(stranger)).toEqual([]);
+  expect(await alerts(await registry.as('assent:subscribe'))).toEqual([]);
+  await registry.sql(`delete from client_certificate where origin <> $1`, origin);
+  await registry.service.forget();
+  const { text } = await supertest(registry.operationsUrl).get('/metrics');
+  const [, seconds] = /^assent_client_certificate_expiry_seconds (\S+)$/m.exec(text) ?? [];
+  expect(Number(seconds) / 86_400).toBeCloseTo(29, 1);
+  expect(registry.logs.join('')).toContain('a client certificate expires soon');
 });
 
 test('what could not be shown to a webhook is refused, with its place and its reason', async () => {
