@@ -46,6 +46,7 @@ export const keyed: ReadonlySet<string> = new Set([
   '/grants/{id}/revoke',
   '/origins',
   '/origins/{name}/keys',
+  '/origins/{name}/keys/{id}/revoke',
   '/subscriptions',
   '/subscriptions/{id}/handshakes',
   '/subscriptions/{id}/resume',

@@ -85,8 +85,15 @@ export function keyRoutes({
     }),
 
     revokeOriginKey: async (call) => {
-      const { key, isLast } = await keys.revoke(actorOf(call), nameOf(call), call.path.id);
-      return { status: 200, body: { ...present(key), ...(isLast && { nothingsigns: true }) } };
+      const name = nameOf(call);
+      const { id } = call.path;
+      const request = idempotent(call, 'revokeOriginKey', [name, id]);
+      const { key, replayed, isLast } = await keys.revoke(actorOf(call), name, id, request);
+      return {
+        status: 200,
+        headers: replayHeader(replayed),
+        body: { ...present(key), ...(isLast && { nothingsigns: true }) },
+      };
     },
 
     readPrivateKeys: (call) =>

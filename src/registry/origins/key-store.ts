@@ -54,8 +54,8 @@ export interface KeyStore {
   read(tenant: string, origin: string, id: string): Promise<StoredKey>;
   /** Errors: `invalid_request`, `key_exists`, `quota_exceeded`. */
   add(actor: Actor, origin: string, key: NewKey, times: KeyTimes, request: IdempotentRequest): Promise<AddedKey>;
-  /** `isLast`: nothing signs for the origin any more, and this key did. */
-  revoke(actor: Actor, origin: string, id: string): Promise<{ key: StoredKey; isLast: boolean }>;
+  /** `isLast`: nothing signs for the origin any more. */
+  revoke(actor: Actor, origin: string, id: string, request: IdempotentRequest): Promise<AddedKey & { isLast: boolean }>;
 }
 
 export interface AddedKey {
@@ -123,20 +123,22 @@ export function createKeyStore({ sql, write }: Pick<Database, 'sql' | 'write'>, 
       });
     },
 
-    revoke: (actor, origin, id) =>
+    revoke: (actor, origin, id, request) =>
       write(async (tx) => {
         await lockOrigin(tx.sql, actor.tenant, origin);
-        const before = await findKey(tx.sql, origin, id);
-        if (before.state === 'revoked') return { key: before, isLast: false };
-        // The private part has no use any more.
-        await tx.sql.$executeRaw`
-          update origin_key set revokedat = ${(await databaseTime(tx.sql)).toISOString()}::timestamptz, privatekey = null,
-            changedueat = null, readdueat = null
-          where id = ${id}::uuid`;
+        const { state } = await findKey(tx.sql, origin, id);
+        const replayed = (await claimKey(tx.sql, request, id)) !== undefined;
+        if (!replayed && state !== 'revoked') {
+          // The private part has no use any more.
+          await tx.sql.$executeRaw`
+            update origin_key set revokedat = ${(await databaseTime(tx.sql)).toISOString()}::timestamptz, privatekey = null,
+              changedueat = null, readdueat = null
+            where id = ${id}::uuid`;
+          record(tx, actor, 'origin.key_revoked', origin, audited(await findKey(tx.sql, origin, id)));
+        }
         const key = await findKey(tx.sql, origin, id);
-        record(tx, actor, 'origin.key_revoked', origin, audited(key));
         const signing = await tx.sql.$queryRaw<object[]>`select s.id from (${signingKeyOf(Prisma.sql`${origin}`)}) s`;
-        return { key, isLast: before.state === 'signing' && signing.length === 0 };
+        return { key, replayed, isLast: key.kind === 'made' && signing.length === 0 };
       }),
   };
 }

@@ -86,6 +86,7 @@ describe('every member that a client can write is in the entry about its change'
       burst: n,
       judgement: n === 1 ? 'lenient' : 'strict',
       callback: n === 1 ? 'never' : 'offer',
+      signatures: n === 1 ? 'string' : 'off',
       unsupportedrate: n,
       grantseconds: 1000 + n,
       profile: n === 1 ? 'nl-gov' : 'belgif',

@@ -30,6 +30,7 @@ let client: Client;
 let sink: string;
 let ids: string[];
 let grants: string[];
+let keys: string[];
 
 interface Sent {
   path: string;
@@ -54,6 +55,11 @@ const writes: Record<string, () => { one: Sent; other: Sent }> = {
   reportOutcomes: () =>
     bodies('/deliveries/outcomes', [{ origin, sink, statuscode: 204 }], [{ origin, sink, statuscode: 503 }]),
   createOrigin: () => bodies('/origins', { name: 'other.example.com' }, { name: 'third.example.com' }),
+  createOriginKey: () => bodies(`/origins/${origin}/keys`, {}, { overlapseconds: 60 }),
+  revokeOriginKey: () => ({
+    one: { path: `/origins/${origin}/keys/${keys[0]}/revoke` },
+    other: { path: `/origins/${origin}/keys/${keys[1]}/revoke` },
+  }),
   createGrant: () => bodies('/grants', agreement('new', 60), agreement('new', 61)),
   revokeGrant: () => bodies(`/grants/${grants[0]}/revoke`, { reason: 'a' }, { reason: 'b' }),
   releaseGrant: () => ({
@@ -103,6 +109,8 @@ beforeAll(async () => {
   for (let i = 0; i < 2; i += 1) ids.push((await made('/v1/subscriptions', { sink, protocol: 'HTTP' })).body.id);
   grants = [];
   for (const name of ['a', 'b', 'c']) grants.push((await made('/v1/grants', agreement(name, 60))).body.id);
+  keys = [];
+  for (let i = 0; i < 2; i += 1) keys.push((await made(`/v1/origins/${origin}/keys`, {})).body.id);
   await registry.service.follow();
 });
 afterAll(() => registry.stop());
@@ -121,7 +129,15 @@ const lasting = ({ seconds: _, announcement: __, ...rest }: Record<string, unkno
 /** Everything that is written down, but keys, leases, and what consumers are told of a block afterwards. */
 async function written(): Promise<unknown> {
   const isTold = `not like '%announced'`;
-  const tables = ['subscription', 'handshake', 'origin', '"grant"', 'block', `audit where action ${isTold}`];
+  const tables = [
+    'subscription',
+    'handshake',
+    'origin',
+    'origin_key',
+    '"grant"',
+    'block',
+    `audit where action ${isTold}`,
+  ];
   const counts = tables.map((table, place) => `(select count(*)::int from ${table}) as n${place}`).join();
   const [row] = await registry.sql(
     `select ${counts}, (select coalesce(sum(delivered), 0)::int from delivery) as delivered`,
