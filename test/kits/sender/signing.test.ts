@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createServer, type Server } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import type { MatchResult, PrivateKey, Sender, SenderSettings } from '../../../src/kits/sender/index.js';
 import { createGuardedClient } from '../../../src/kits/guard/index.js';
@@ -7,6 +9,8 @@ import { publicKeyOf } from '../../../src/signatures/keys.js';
 import { fieldsOf } from '../../../src/signatures/message-signature.js';
 import { verifyRequest } from '../../../src/signatures/request-signature.js';
 import { makeSecret, verifyMessage } from '../../../src/signatures/standard-webhooks.js';
+import { createAuthority, type Authority } from '../../support/certificates.js';
+import { freePort } from '../../support/postgres.mjs';
 import type { Client, Registry } from '../../support/registry.js';
 import type { Relay } from '../../support/relay.js';
 import { startSenders, type Senders } from '../../support/senders.js';
@@ -16,6 +20,11 @@ let registry: Registry;
 let senders: Senders;
 let relay: Relay;
 let admin: Client;
+/** A webhook that accepts only clients of this PKI, and the names that they showed. */
+let pki: Authority;
+let privateServer: Server;
+let privatePort: number;
+const shown: string[] = [];
 /** Its token has assent:sign. It reaches the registry through the relay. */
 let sender: Sender;
 
@@ -31,7 +40,7 @@ const tokenWith = (...more: Array<'assent:sign'>) =>
   );
 const guard = () => ({
   allowedNetworks: ['127.0.0.1/32'],
-  sinkPorts: [registry.receiver.port],
+  sinkPorts: [registry.receiver.port, privatePort],
   sinkCa: registry.receiver.ca,
 });
 async function start(settings: Partial<SenderSettings> = {}): Promise<Sender> {
@@ -42,14 +51,26 @@ async function start(settings: Partial<SenderSettings> = {}): Promise<Sender> {
 }
 
 beforeAll(async () => {
-  senders = await startSenders();
+  privatePort = await freePort();
+  senders = await startSenders({ sinkPorts: [privatePort] });
   ({ registry, relay } = senders);
+  pki = await createAuthority('Private PKI');
+  const settings = { ...registry.receiver.certificate, ca: pki.cert, requestCert: true };
+  privateServer = createServer(settings, (request, response) => {
+    shown.push(String((request.socket as TLSSocket).getPeerCertificate().subject.CN));
+    request.resume();
+    response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }).end();
+  }).listen(privatePort, '127.0.0.1');
   ({ admin } = senders.tenant);
   sender = await start();
 });
 // After a failed test, too.
 afterEach(() => relay.mend());
-afterAll(() => senders.stop());
+afterAll(async () => {
+  privateServer.closeAllConnections();
+  privateServer.close();
+  await senders.stop();
+});
 
 interface Posted {
   url: string;
@@ -251,6 +272,32 @@ test('a revoked key signs nothing once the feed reports it, and without another 
   }
   expect(posted.map(keyOf)).toEqual([second.keyid, first!.keyid, first!.keyid, undefined, undefined]);
   expect(faultsOf(origin)).toHaveLength(1);
+});
+
+test('webhooks that accept only clients of a private PKI get the certificate of the origin, or that of the settings', async () => {
+  const origin = 'private.example.com';
+  await admin.post('/v1/origins').send({ name: origin, callback: 'never' }).expect(201);
+  const [{ cert: certificate, key: privatekey }, other] = [
+    await pki.issueClient(origin),
+    await pki.issueClient('other'),
+  ];
+  await admin.put(`/v1/origins/${origin}/client-certificate`).send({ certificate, privatekey }).expect(200);
+  const sink = `https://localhost:${privatePort}/private`;
+  await senders.tenant.register(sink, { origin, types: ['private'] });
+  shown.length = 0;
+  await senders.untilCurrent(sender);
+  const event = { specversion: '1.0', id: '1', source: 'urn:example:a', type: 'private' };
+  expect(await deliver(sender, event, origin)).toMatchObject(delivered);
+  const clientCertificate = { certificate: other.cert, privateKey: other.key };
+  const own = await start({ token: () => tokenWith(), clientCertificate });
+  expect(await deliver(own, event, origin)).toMatchObject(delivered);
+  await admin.delete(`/v1/origins/${origin}/client-certificate`).expect(200);
+  await senders.untilCurrent(sender);
+  await until(async () => {
+    const [to] = sender.match(event, { origin }).sinks;
+    return !('clientCertificate' in (await sender.signedDeliveryOf(event, origin, to!)));
+  });
+  expect(shown).toEqual([origin, 'other']);
 });
 
 test('who sends with another client gets the same signatures', async () => {
