@@ -1,10 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectAccessible, inBrowser } from '../support/browser.js';
+import { createAuthority } from '../support/certificates.js';
 import { startConsole, type ConsoleStage } from '../support/console.js';
 
 inBrowser('origins in the console', () => {
   let stage: ConsoleStage;
+  const soon = {
+    notBeforeDate: new Date(Date.now() - 86_400_000),
+    notAfterDate: new Date(Date.now() + 10 * 86_400_000),
+  };
   const policyOf = async (name: string) => (await stage.tenant.admin.get(`/v1/origins/${name}`)).body;
 
   beforeAll(async () => {
@@ -53,7 +58,7 @@ inBrowser('origins in the console', () => {
     await check();
   });
 
-  test('an admin rotates the key of an origin, brings a public key, revokes one, proves the name in DNS, and sees the next handshake signed', async () => {
+  test('an admin rotates the key of an origin, brings a public key, revokes one, proves the name in DNS, stores a client certificate, and sees the next handshake signed', async () => {
     const { receiver } = stage.registry;
     const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}?tab=identity`);
     const rows = page.getByRole('table', { name: 'Keys' }).locator('tbody tr');
@@ -87,7 +92,6 @@ inBrowser('origins in the console', () => {
     const directory = JSON.parse(await page.getByLabel('Directory document').innerText());
     expect(directory.keys.map(({ kid }: { kid: string }) => kid)).toContain(keyid);
     expect(directory.keys).toHaveLength(2);
-    await expectAccessible(page);
 
     const proof = page.getByRole('region', { name: 'Proof of domain' });
     await page.getByRole('button', { name: 'Check now' }).click();
@@ -99,6 +103,21 @@ inBrowser('origins in the console', () => {
     await page.getByRole('button', { name: 'Check now' }).click();
     await proof.getByRole('heading', { name: 'Verified by DNS' }).waitFor();
     await page.locator('.title .badge', { hasText: 'verified' }).waitFor();
+
+    const card = page.getByRole('region', { name: 'Client certificate' });
+    const { cert, key } = await (await createAuthority()).issueClient('sender', soon);
+    await card.getByRole('button', { name: 'Upload' }).click();
+    await page.getByLabel('Certificate and its chain (PEM)', { exact: true }).fill(cert);
+    const file = { name: 'key.pem', mimeType: 'application/x-pem-file', buffer: Buffer.from(key) };
+    await page.getByLabel('Choose a file: Private key (PEM)').setInputFiles(file);
+    await dialog.getByRole('button', { name: 'Upload' }).click();
+    await card.getByText('ends soon').waitFor();
+    await card.getByText('CN=sender').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await card.getByRole('button', { name: 'Remove' }).click();
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await card.getByText('None. Webhooks that ask').waitFor();
 
     receiver.consent('/rotated');
     const { id } = await stage.tenant.register(receiver.sink('/rotated'), { origin: stage.tenant.origin });

@@ -7,6 +7,7 @@ import type { Version } from '../../app/version.js';
 import { identityTexts as texts } from '../../texts/identity.js';
 import { Loaded } from '../../ui/form.js';
 import { Copyable } from '../../ui/value.js';
+import { ClientCertificate } from './client-certificate.js';
 import { OriginKeys } from './origin-keys.js';
 import { OriginProof } from './origin-proof.js';
 
@@ -47,6 +48,7 @@ export function OriginIdentity({
           </Loaded>
           {found.value.signatures !== 'off' && <Directory origin={found.value} keys={keys.data} />}
         </div>
+        <ClientCertificate found={found} reload={reload} />
       </div>
     </>
   );

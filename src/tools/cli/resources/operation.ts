@@ -116,6 +116,8 @@ const spellings: Readonly<Record<string, string>> = {
   overlapseconds: 'overlap SECONDS',
   grantTokens: 'grant-tokens',
   'signingsecret/secret': 'signing-secret-file FILE',
+  certificate: 'certificate FILE',
+  privatekey: 'private-key FILE',
   'signingsecret/make': 'make-signing-secret',
   'signingsecret/overlapseconds': 'overlap SECONDS',
 };
@@ -207,8 +209,9 @@ function fieldOf(
   if (schema.type === 'boolean' && (place === 'body' || schema.default !== undefined)) {
     return { in: place, member, as: 'flag', option: { type: 'boolean', help } };
   }
-  if (member.endsWith('/secret')) {
-    return { in: place, member, as: 'file', option: { type: 'string', value: 'FILE', help: `A file with ${help}` } };
+  if (spellings[member]?.endsWith(' FILE')) {
+    const what = `A file with ${help.charAt(0).toLowerCase()}${help.slice(1)}`;
+    return { in: place, member, as: 'file', option: { type: 'string', value: 'FILE', help: what } };
   }
   const { as, value, ...more } = kindOf(schema);
   const named = spellings[member]?.split(' ')[1] ?? value;

@@ -122,6 +122,28 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
           'assent origins delete eventemitter.example.com --ticket CHG-7',
         ],
       },
+      verify: {
+        operation: 'verifyOrigin',
+        examples: [
+          'assent origins verify eventemitter.example.com',
+          'assent origins verify eventemitter.example.com --ticket CHG-7',
+        ],
+      },
+      'set-certificate': {
+        operation: 'putClientCertificate',
+        examples: [
+          'assent origins set-certificate eventemitter.example.com --certificate chain.pem --private-key key.pem',
+          'assent origins set-certificate eventemitter.example.com --certificate chain.pem --private-key - < key.pem',
+        ],
+      },
+      'remove-certificate': {
+        operation: 'deleteClientCertificate',
+        done: ({ fingerprint }) => `Removed client certificate ${String(fingerprint)}.`,
+        examples: [
+          'assent origins remove-certificate eventemitter.example.com',
+          'assent origins remove-certificate eventemitter.example.com --ticket CHG-7',
+        ],
+      },
     },
   },
   keys: {
