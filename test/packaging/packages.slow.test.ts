@@ -296,9 +296,8 @@ test('edge runtimes get a webhook of web standards alone, with types that need n
   }
   for (const conditions of [[], ['deno'], ['bun']]) expect(await entryFor(...conditions)).toBe('index.js\n');
   const code = readFileSync(join(inPackage('webhook'), 'dist', 'web.js'), 'utf8');
-  expect([...code.matchAll(/^import [^;]*from "([^"]+)"/gm)].map(([, module]) => module)).toEqual([
-    'structured-headers',
-  ]);
+  const modules = new Set([...code.matchAll(/^import [^;]*from "([^"]+)"/gm)].map(([, module]) => module));
+  expect([...modules]).toEqual(['structured-headers']);
 
   await write(
     'webhook',

@@ -69,7 +69,12 @@ beforeAll(async () => {
   // The package itself: which file a runtime takes is written in it.
   const packed = join(others.folder, 'packed');
   await others.execute([process.execPath, join(root, '.config', 'pack.mjs'), 'webhook', '--out', packed]);
-  await cp(join(packed, 'webhook'), join(others.folder, 'node_modules', '@assent', 'webhook'), { recursive: true });
+  const modules = join(others.folder, 'node_modules');
+  await cp(join(packed, 'webhook'), join(modules, '@assent', 'webhook'), { recursive: true });
+  const { dependencies } = JSON.parse(readFileSync(join(packed, 'webhook', 'package.json'), 'utf8'));
+  for (const name of Object.keys(dependencies)) {
+    await cp(join(root, 'node_modules', name), join(modules, name), { recursive: true });
+  }
 });
 afterAll(async () => {
   if ('missing' in tools) return;
