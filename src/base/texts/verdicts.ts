@@ -106,8 +106,8 @@ export const verdictTexts = {
       nl: 'De webhook vraagt om authenticatie of weigert het verzoek, maar een handshake heeft geen inloggegevens.',
     },
     advice: {
-      en: `Allow OPTIONS at this URL without authentication, even if a rule allows only POST, and return ${both}.`,
-      nl: `Sta OPTIONS op deze URL toe zonder authenticatie, ook als een regel alleen POST toestaat, en stuur ${beide} terug.`,
+      en: `Allow OPTIONS at this URL without authentication, even if a rule allows only POST, and return ${both}. If the webhook checks signatures, give it the keys in the directory of the origin, or ask the admin of the origin to change its "signatures".`,
+      nl: `Sta OPTIONS op deze URL toe zonder authenticatie, ook als een regel alleen POST toestaat, en stuur ${beide} terug. Controleert de webhook handtekeningen, geef hem dan de sleutels uit de directory van de origin, of laat de beheerder van de origin "signatures" wijzigen.`,
     },
   },
   not_found_at_target: {
