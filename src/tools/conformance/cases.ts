@@ -122,6 +122,18 @@ export const senderCases = [
     section: '2.1, 4.1.2',
     title: 'Deliveries are POST over https with a content type and the same origin, and no token in the query',
   },
+  {
+    id: 'S16',
+    level: 'should',
+    section: 'RFC 9421',
+    title: 'Handshakes are signed, with target, origin, callback and rate under the signature',
+  },
+  {
+    id: 'S17',
+    level: 'should',
+    section: 'RFC 9421, 9530',
+    title: 'Deliveries are signed, with the digest of their body under the signature',
+  },
 ] as const satisfies readonly Case[];
 
 export type ReceiverCaseId = (typeof receiverCases)[number]['id'];

@@ -34,7 +34,7 @@ describe('cloudevents-python', () => {
       env: { ...env, ...trusted, PYTHONPATH: join(folder, 'packages'), ASSENT_DATA: data },
     } as const;
     const command = `python3 ${join(folder, 'send.py')} {url} {events}`;
-    const { outcome } = await conformanceSender(run, { listen: 'localhost:0', command, manual: false });
+    const { outcome } = await conformanceSender(run, { listen: 'localhost:0', command, manual: false, jwks: '' });
     const { results } = await outcome;
     await Promise.all([remove(), rm(data, { recursive: true })]);
     const of = (wanted: string) => results.filter(({ outcome }) => outcome === wanted).map(({ id }) => id);

@@ -17,15 +17,23 @@ export async function keyIn(option: string, path: string): Promise<SigningKey> {
 export const openSigningKey = (path: string): Promise<SigningKey> =>
   openKeyFile(path, makePrivateKey, (content) => parseSigningKey(JSON.stringify(content)));
 
-/** The public keys of a JSON Web Key Set. */
-export async function keySetIn(option: string, path: string): Promise<PublicKey[]> {
+/** The public keys of a JSON Web Key Set, in a file or at an https URL. */
+export async function keySetIn(option: string, place: string): Promise<PublicKey[]> {
   try {
-    const keys = await keysOf(JSON.parse(await readFile(path, 'utf8')) as unknown);
+    const keys = await keysOf(JSON.parse(await (/^https:/i.test(place) ? textAt(place) : readFile(place, 'utf8'))));
     if (keys.length > 0) return keys;
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw unusable(option, path, error);
+    if (!(error instanceof SyntaxError)) throw unusable(option, place, error);
   }
-  throw new UsageError(`${option}: ${path} is no JSON Web Key Set with an Ed25519 key.`);
+  throw new UsageError(`${option}: ${place} is no JSON Web Key Set with an Ed25519 key.`);
+}
+
+const readMs = 10_000;
+
+async function textAt(url: string): Promise<string> {
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(readMs) });
+  if (!response.ok) throw new Error(`it returned ${response.status}`);
+  return response.text();
 }
 
 const unusable = (option: string, path: string, error: unknown) =>

@@ -9,7 +9,7 @@ export const listenCommand: Command = {
     forward: text('URL', 'Your application, which responds instead. The verdict on its responses is shown'),
     origin: text('NAME', 'The only origin to consent to. Every origin if absent'),
     rate: text('N', 'Requests per minute to consent to; * is no limit', { default: '120' }),
-    keys: text('FILE', 'The public keys of the origin (JWKS), to check its signatures'),
+    keys: text('FILE|URL', 'The public keys of the origin (JWKS), to check its signatures'),
     https: flag('Use the certificate of "receiver"'),
   },
   notes: 'It accepts valid events. Ctrl-C stops it.',
@@ -25,8 +25,8 @@ export const listenCommand: Command = {
     if (origin?.ok === false) throw new UsageError(`--origin: ${origin.detail.en}`);
     const rate = parseRate(String(values['rate']));
     if (rate === undefined) throw new UsageError('--rate must be a positive integer, or *.');
-    const keyFile = String(values['keys']);
-    const keys = keyFile === '' ? undefined : await (await import('./key-file.js')).keySetIn('--keys', keyFile);
+    const place = String(values['keys']);
+    const keys = place === '' ? undefined : await (await import('./key-file.js')).keySetIn('--keys', place);
     const isSecure = values['https'] === true;
     const identity = isSecure ? await certificate() : undefined;
     const write = (lines: readonly string[]) => void process.stdout.write(lines.map((line) => `${line}\n`).join(''));

@@ -70,6 +70,7 @@ export const conformanceCommand: CommandGroup = {
         listen: text('HOST:PORT', 'Where the sender reaches this machine', { default: 'localhost:0' }),
         command: text('COMMAND', 'What makes the sender deliver to {url}. Needed unless --manual is given'),
         manual: flag('You make the sender deliver'),
+        jwks: text('FILE|URL', 'The public keys of the sender (JWKS), for S16 and S17'),
         ...runOptions('sender'),
       },
       notes,

@@ -1,6 +1,7 @@
 import { runSender } from '../../conformance/sender/run-sender.js';
 import { readConfig } from '../../../registry/app/config.js';
 import { UsageError } from '../../../base/errors.js';
+import { keySetIn } from '../check/key-file.js';
 import { driveByCommand, driveByHand, killAfterMs } from './drive-sender.js';
 import { openIdentity, type RunSide } from './side.js';
 
@@ -12,6 +13,8 @@ export const conformanceSender: RunSide = async ({ cases, profile, timeoutMs, en
   const command = String(values['command']);
   if ((command !== '') === values['manual']) throw new UsageError('Give --command or --manual.');
   const listen = placeOf(String(values['listen']));
+  const jwks = String(values['jwks']);
+  const keys = jwks === '' ? undefined : await keySetIn('--jwks', jwks);
   const { dataFolder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });
   const { caFile, ...certificate } = await openIdentity(dataFolder, listen.host);
   const drive =
@@ -21,7 +24,7 @@ export const conformanceSender: RunSide = async ({ cases, profile, timeoutMs, en
   const whileMs = Math.max(timeoutMs - reserveMs, timeoutMs / 2);
   return {
     target: command === '' ? 'a sender that a person works' : command,
-    outcome: runSender({ cases, profile, listen, certificate, timeoutMs: whileMs, drive }).then((results) => ({
+    outcome: runSender({ cases, profile, listen, certificate, timeoutMs: whileMs, drive, keys }).then((results) => ({
       results,
     })),
   };

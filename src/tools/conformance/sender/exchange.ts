@@ -20,7 +20,7 @@ export interface Exchange {
   /** The header lines, as sent. */
   lines: ReadonlyArray<readonly [name: string, value: string]>;
   /** At most the first 64 KiB. */
-  body: string;
+  body: Buffer;
   /** Undefined while the kit holds it back. */
   reply?: Reply;
   answeredAt?: number;
@@ -75,7 +75,7 @@ export function maxInAnyMinute(exchanges: readonly Exchange[], stallMs = 0): num
 export function sentAfter(status: number, exchanges: readonly Exchange[], wasWaiting: boolean): Exchange[] {
   const answeredAt = exchanges.find(({ reply }) => reply?.status === status)?.answeredAt;
   if (answeredAt === undefined) return [];
-  const eventOf = (exchange: Exchange) => `${linesOf(exchange, 'ce-id').join()} ${exchange.body}`;
+  const eventOf = (exchange: Exchange) => `${linesOf(exchange, 'ce-id').join()} ${exchange.body.toString()}`;
   const before = new Set(exchanges.filter(({ at }) => at <= answeredAt).map(eventOf));
   const isLate = (exchange: Exchange) =>
     wasWaiting || before.has(eventOf(exchange)) || exchange.at > answeredAt + transitMs;
@@ -117,7 +117,7 @@ interface HostSettings {
   onRequest: (exchange: Exchange) => { reply: () => Promise<Reply> };
 }
 
-const longestBody = 65_536;
+export const longestBody = 65_536;
 
 /**
  * One server for all webhooks. It speaks https, and on the same port http: a delivery without TLS is a finding, too.
@@ -126,10 +126,11 @@ const longestBody = 65_536;
 export async function startHost({ host, port, certificate, onRequest }: HostSettings): Promise<Listener> {
   const listener = (scheme: Exchange['scheme']) => (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url: target = '' } = request;
-    const exchange: Exchange = { at: performance.now(), scheme, method, target, lines: linesOfHead(request), body: '' };
+    const at = performance.now();
+    const exchange: Exchange = { at, scheme, method, target, lines: linesOfHead(request), body: Buffer.alloc(0) };
     const { reply } = onRequest(exchange);
-    request.setEncoding('utf8').on('data', (text: string) => {
-      exchange.body = (exchange.body + text).slice(0, longestBody);
+    request.on('data', (bytes: Buffer) => {
+      exchange.body = Buffer.concat([exchange.body, bytes.subarray(0, longestBody - exchange.body.length)]);
     });
     request.once('end', () => {
       const answer = async () => {

@@ -1,8 +1,18 @@
 import { parseMediaType } from '../../../base/formats/media-type.js';
 import { parseOriginName } from '../../../consent/origin.js';
+import type { Verification } from '../../../signatures/request-signature.js';
 import { textIn } from '../../../base/texts/text.js';
 import type { ConformanceProfile, Finding } from '../case.js';
-import { type Exchange, isAsking, isDelivery, linesOf, maxInAnyMinute, sentAfter, transitMs } from './exchange.js';
+import {
+  type Exchange,
+  isAsking,
+  isDelivery,
+  linesOf,
+  longestBody,
+  maxInAnyMinute,
+  sentAfter,
+  transitMs,
+} from './exchange.js';
 import type { Played } from './played.js';
 
 /** Everything that a run has seen. */
@@ -20,6 +30,8 @@ export interface Seen {
   endedAt: number;
   /** How the sender ended its work for this webhook; undefined if it has not. */
   endOf(webhook: Played): string | undefined;
+  /** What the signatures of S16 and S17 are worth. Undefined without the keys of the sender. */
+  signatures: ReadonlyMap<Exchange, Verification> | undefined;
   /** The sender delivers at all: events arrived at the webhook that every run has. */
   hasDelivered: boolean;
 }
@@ -47,7 +59,7 @@ export function worst(verdicts: readonly CaseVerdict[], advice = ''): CaseVerdic
 const outcomes = ['failed', 'not_evaluable'] as const;
 
 /** Nothing can be said about a webhook that was not asked. */
-function notAsked(webhook: Played, seen: Seen): CaseVerdict | undefined {
+export function notAsked(webhook: Played, seen: Seen): CaseVerdict | undefined {
   if (asked(webhook).length > 0) return undefined;
   return missing(`No OPTIONS arrived at ${webhook.name}. ${seen.endOf(webhook) ?? 'The sender was still at work.'}`);
 }
@@ -118,7 +130,8 @@ export function deliveryFault(delivery: Exchange, origin: string, profile: Confo
       ? 'An event came without Content-Type.'
       : `The Content-Type of an event was "${type.join('" and "')}": send one media type.`;
   }
-  if (delivery.body === '') return 'An event came without a body: deliveries without a payload are not permitted.';
+  if (delivery.body.length === 0)
+    return 'An event came without a body: deliveries without a payload are not permitted.';
   const origins = linesOf(delivery, 'webhook-request-origin');
   if (origins.length !== 1 || origins[0]?.toLowerCase() !== origin.toLowerCase()) {
     const was = origins.length === 0 ? 'missing' : `"${origins.join('" and "')}"`;
@@ -204,4 +217,16 @@ export function holdOf(name: string, seen: Seen): CaseVerdict {
     return missing(`The run ended before Retry-After of ${name}. Give it a longer --timeout.`);
   }
   return passed('Nothing came before the end of Retry-After.');
+}
+
+/** Whether each of these requests has a signature by one of the keys of the sender. */
+export function signed(requests: readonly Exchange[], { signatures }: Seen, good: string): CaseVerdict {
+  if (signatures === undefined) return missing('Give the public keys of the sender with --jwks.');
+  const fault = requests.find((each) => signatures.get(each)?.ok !== true);
+  if (fault === undefined) return passed(good);
+  if (fault.body.length === longestBody) return missing('The body is too long to be checked: send shorter events.');
+  const found = signatures.get(fault);
+  return failed(
+    `${fault.method}: ${found?.ok === false ? found.detail : 'The request came after the end of the run.'}`,
+  );
 }

@@ -14,6 +14,7 @@ import {
   getsNothing,
   holdOf,
   missing,
+  notAsked,
   notOffered,
   notReached,
   originFault,
@@ -21,6 +22,7 @@ import {
   rateFault,
   redirectOf,
   seconds,
+  signed,
   worst,
   type Seen,
   type CaseVerdict,
@@ -160,6 +162,19 @@ export const judges: Record<SenderCaseId, Judge> = {
     if (fault !== undefined) return failed(fault);
     return notReached(webhook, seen) ?? passed(`${events(got)} arrived, as the text says.`);
   },
+
+  S16(seen) {
+    const webhook = seen.of('S16');
+    return notAsked(webhook, seen) ?? signed(asked(webhook), seen, 'OPTIONS is signed.');
+  },
+
+  S17(seen) {
+    const webhook = seen.of('S17');
+    const got = delivered(webhook);
+    return (
+      notReached(webhook, seen) ?? signed(got, seen, `${events(got)} arrived, signed with the digest of the body.`)
+    );
+  },
 };
 
-const noExchange: Exchange = { at: 0, scheme: 'https', method: '', target: '', lines: [], body: '' };
+const noExchange: Exchange = { at: 0, scheme: 'https', method: '', target: '', lines: [], body: Buffer.alloc(0) };

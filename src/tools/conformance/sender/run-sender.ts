@@ -1,5 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { PublicKey } from '../../../signatures/keys.js';
+import { fieldsOf } from '../../../signatures/message-signature.js';
+import { isAttribute, verifyRequest, type Verification } from '../../../signatures/request-signature.js';
 import type { Certificate } from '../authority.js';
 import type { Case, CaseResult, ConformanceProfile } from '../case.js';
 import { evidenceOf, evidenceOfCall, type Exchange, isDelivery, startHost } from './exchange.js';
@@ -36,6 +39,8 @@ interface SenderRun {
   certificate: Certificate;
   timeoutMs: number;
   drive: Drive;
+  /** The public keys of the sender. */
+  keys?: readonly PublicKey[] | undefined;
   pace?: Partial<Pace> | undefined;
 }
 
@@ -46,7 +51,7 @@ const maxEvidence = 20;
  * sender is done, or until the time-out. Throws a UsageError if it cannot listen, and whatever `drive` throws.
  */
 export async function runSender(run: SenderRun): Promise<CaseResult[]> {
-  const { cases, profile, listen, certificate, timeoutMs, drive } = run;
+  const { cases, profile, listen, certificate, timeoutMs, drive, keys } = run;
   const pace = { ...usualPace, longestPauseMs: timeoutMs / 4, ...run.pace };
   const over = new AbortController();
   // Each wait of each webhook listens to it.
@@ -91,8 +96,11 @@ export async function runSender(run: SenderRun): Promise<CaseResult[]> {
     // What is under way when the sender is done.
     while (scene.work.size > 0) await Promise.all(scene.work);
     await untilNothingSince(() => scene.lastAt, pace.quietMs, pace.longestPauseMs, over.signal);
+    const isSigned = ({ case: id }: Played) => id === 'S16' || id === 'S17';
+    const toVerify = webhooks.filter(isSigned).flatMap(({ exchanges }) => exchanges);
     const seen: Seen = {
       profile,
+      signatures: keys && new Map(await Promise.all(toVerify.map((each) => verified(each, keys)))),
       stray,
       timeoutMs,
       watchedMs: performance.now() - startedAt,
@@ -110,6 +118,20 @@ export async function runSender(run: SenderRun): Promise<CaseResult[]> {
     over.abort();
     await host.stop();
   }
+}
+
+/** As a webhook would have verified it when it arrived. */
+async function verified(exchange: Exchange, keys: readonly PublicKey[]): Promise<[Exchange, Verification]> {
+  const { at, scheme, method, target, lines, body } = exchange;
+  const fieldOf = fieldsOf(lines);
+  const request = { method, url: `${scheme}://${fieldOf('host')?.toLowerCase()}${target}`, fieldOf };
+  const verification = await verifyRequest(request, {
+    keyOf: async (keyid) => keys.find(({ kid }) => kid === keyid),
+    body: isDelivery(exchange) ? body : undefined,
+    mustCover: lines.map(([name]) => name.toLowerCase()).filter(isAttribute),
+    now: Math.floor((Date.now() - (performance.now() - at)) / 1_000),
+  });
+  return [exchange, verification];
 }
 
 /** The query is as real ones are: what a sender decodes, sorts or encodes again differs. */

@@ -114,7 +114,7 @@ function throttling(form: 'seconds' | 'date'): PlayedWebhook {
 /** S15 is in every run: if it gets no events, the sender delivers none, and that none arrive elsewhere says nothing. */
 export const control = 'S15';
 
-/** The webhooks of the cases S01 to S15. Made anew for each run: a webhook remembers what it has done. */
+/** The webhooks of the cases S01 to S17. Made anew for each run: a webhook remembers what it has done. */
 export function createWebhooks(): PlayedWebhook[] {
   const records = { does: 'consents, and records what it is asked', events: 2, ...consenting };
   return [
@@ -222,6 +222,8 @@ export function createWebhooks(): PlayedWebhook[] {
     throttling('seconds'),
     throttling('date'),
     { name: control, case: 'S15', ...records },
+    { name: 'S16', case: 'S16', ...records },
+    { name: 'S17', case: 'S17', ...records },
     // Where S12 leads to. No sender is asked to use them.
     ...['S12-options-target', 'S12-post-target'].map((name): PlayedWebhook => ({
       name,

@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'supertest';
+import { createToken } from '../../../../src/tools/cli/login/create-token.js';
 import { openIdentity } from '../../../../src/tools/cli/conformance/side.js';
 import type { Report } from '../../../../src/tools/conformance/case.js';
 import { senderCases } from '../../../../src/tools/conformance/cases.js';
@@ -47,7 +48,10 @@ async function startAssent(port: number, caFile: string) {
     sinkCa: await readFile(caFile, 'utf8'),
     dnsServers: [registry.dns.address],
   };
-  const instances = await Promise.all([senders.start({ guard }), senders.start({ guard })]);
+  const scopes = ['assent:deliver' as const, 'assent:sign' as const];
+  const who = { tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 60 };
+  const token = () => createToken(who, registry.env);
+  const instances = await Promise.all([senders.start({ guard, token }), senders.start({ guard, token })]);
   const over = new AbortController();
 
   /** Webhooks whose commands would wait for minutes: no callback comes, or a low rate leaves events over. */
@@ -96,7 +100,11 @@ async function startAssent(port: number, caFile: string) {
     answer().catch((error: Error) => response.writeHead(500).end(error.message));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { directory } = (await tenant.admin.get(`/v1/origins/${tenant.origin}`).expect(200)).body;
+  const keys = await fetch(`${registry.url}/v1/directories/${directory}`);
   return {
+    /** The JSON Web Key Set of its origin. */
+    keys: await keys.text(),
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       over.abort();
@@ -113,7 +121,9 @@ test('Assent passes every case for senders', async () => {
   const assent = await startAssent(port, caFile);
   const script = new URL('use-webhook.mjs', import.meta.url).pathname;
   const command = `${process.execPath} '${compileLess}' ${script} ${assent.url} {url} {events} {instance}`;
-  const options = { command, listen: `localhost:${port}`, profile: 'nl-gov', timeout: '300', out: folder };
+  const jwks = join(folder, 'keys.json');
+  await writeFile(jwks, assent.keys);
+  const options = { command, jwks, listen: `localhost:${port}`, profile: 'nl-gov', timeout: '300', out: folder };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   const kit = startProgram('tools/cli/assent.js', {
     args: ['conformance', 'sender', ...args],

@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function run(values: Record<string, string | boolean>): Promise<CaseResult[]> {
   const cases = senderCases.filter(({ id }) => id === 'S08');
   const env = { PATH: process.env['PATH'], ASSENT_DATA: folder };
-  const defaults = { listen: 'localhost:0', command: '', manual: false };
+  const defaults = { listen: 'localhost:0', command: '', manual: false, jwks: '' };
   const started = { cases, profile: 'cloudevents', timeoutMs: 300_000, env } as const;
   const { outcome } = await conformanceSender(started, { ...defaults, ...values });
   return (await outcome).results;
@@ -67,6 +67,7 @@ describe('wrong use', () => {
     ['a program that is not there', { command: 'no-such-program {url}' }],
     ['an address that no sender can use', { command: 'true {url}', listen: '0.0.0.0:0' }],
     ['a place without a port', { command: 'true {url}', listen: 'localhost' }],
+    ['keys that are not there', { command: 'true {url}', jwks: join(folder, 'no-such.json') }],
     ['an address of another machine', { command: 'true {url}', listen: '192.0.2.1:0' }],
   ])('%s', async (_, values) => {
     await expect(run(values)).rejects.toThrow(UsageError);
@@ -95,7 +96,7 @@ test.each([
   [[12, 30, 60], 0, 3],
   [[12, 30, 60], 12, 2],
 ])('requests at %j seconds, after a pause of %i, are at most %i in any minute', (seconds, pause, max) => {
-  const exchange = { scheme: 'https', method: 'POST', target: '/', lines: [], body: '' } as const;
+  const exchange = { scheme: 'https', method: 'POST', target: '/', lines: [], body: Buffer.alloc(0) } as const;
   expect(
     maxInAnyMinute(
       seconds.map((second) => ({ ...exchange, at: second * 1_000 })),

@@ -3,6 +3,7 @@ import type { Case, CaseResult } from '../../../../src/tools/conformance/case.js
 import { senderCases } from '../../../../src/tools/conformance/cases.js';
 import { runSender } from '../../../../src/tools/conformance/sender/run-sender.js';
 import { createAuthority } from '../../../support/certificates.js';
+import { createSigner } from '../../../support/signer.js';
 import { startSmallSender, type Fault } from './small-sender.js';
 
 /** Senders, each with faults of different cases that do not touch each other. */
@@ -17,6 +18,8 @@ const broken: Fault[][] = [
     'S13 a 410 changes nothing',
     'S14 Retry-After is ignored',
     'S15 events have no Content-Type',
+    'S16 handshakes are not signed',
+    'S17 the signature is that of another body',
   ],
   [
     'S04 Allow is taken for consent',
@@ -26,13 +29,22 @@ const broken: Fault[][] = [
     'S12 POST follows redirects',
     'S14 Retry-After is read as a number only',
     'S15 events are sent by PUT',
+    'S16 the rate is not under the signature',
+    'S17 events are not signed',
   ],
   [
     'S09 events are sent while it waits',
     'S11 a callback before the response is lost',
     'S15 events name another origin',
+    'S16 a foreign key signs handshakes',
+    'S17 the digest is not under the signature',
   ],
-  ['S02 the origin has a scheme', 'S09 GET is taken for no limit', 'S15 events have the token in the query'],
+  [
+    'S02 the origin has a scheme',
+    'S09 GET is taken for no limit',
+    'S15 events have the token in the query',
+    'S16 a handshake signs another target',
+  ],
   ['S15 events are sent over http'],
 ];
 
@@ -40,18 +52,20 @@ const broken: Fault[][] = [
 async function run(
   faults: readonly Fault[] = [],
   cases: readonly Case[] = senderCases,
-  isGoneAtEnd = false,
+  { isGoneAtEnd = false, isKnown = true } = {},
 ): Promise<CaseResult[]> {
   const authority = await createAuthority();
+  const signer = await createSigner();
   return runSender({
     cases,
     profile: 'cloudevents',
     listen: { host: 'localhost', port: 0 },
     certificate: await authority.issue(['localhost']),
     timeoutMs: 300_000,
+    keys: isKnown ? [signer.public] : undefined,
     pace: { pauseMs: 1_000, longestPauseMs: 5_000, quietMs: 200, retryAfterSeconds: 4 },
     async drive(assignments) {
-      const sender = await startSmallSender(authority.cert, faults, { isGoneAtEnd });
+      const sender = await startSmallSender(authority.cert, signer, faults, { isGoneAtEnd });
       const works = assignments.map((assignment) => ({ ...assignment, done: sender.work(assignment) }));
       // A sender waits there for a callback that never comes.
       const awaited = works.filter((each) => each.case !== 'S04' || faults.some((fault) => fault.startsWith('S04')));
@@ -65,7 +79,9 @@ async function run(
 // All at once: most of the time, they wait.
 const correct = run();
 const byCallback = senderCases.filter(({ id }) => ['S09', 'S10', 'S11'].includes(id));
-const gone = run([], byCallback, true);
+const gone = run([], byCallback, { isGoneAtEnd: true });
+const bySignature = senderCases.filter(({ id }) => ['S16', 'S17'].includes(id));
+const unknown = run([], bySignature, { isKnown: false });
 const runs = broken.map((faults) => ({ faults, results: run(faults) }));
 
 test('a correct sender passes every case', async () => {
@@ -79,6 +95,14 @@ test('a sender that answers the callback late, and is gone when it has sent ever
     ['S09', 'passed', expect.any(String)],
     ['S10', 'passed', expect.any(String)],
     ['S11', 'passed', expect.any(String)],
+  ]);
+});
+
+test('without the keys of the sender, its signatures are neither right nor wrong', async () => {
+  const detail = expect.stringContaining('--jwks');
+  expect(await unknown).toMatchObject([
+    { id: 'S16', outcome: 'not_evaluable', detail },
+    { id: 'S17', outcome: 'not_evaluable', detail },
   ]);
 });
 

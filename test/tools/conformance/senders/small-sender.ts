@@ -4,6 +4,8 @@ import { Agent, request as tlsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Assignment } from '../../../../src/tools/conformance/sender/run-sender.js';
+import type { RequestToSign } from '../../../../src/signatures/request-signature.js';
+import { createSigner, type Signer } from '../../../support/signer.js';
 
 /** What a sender gets wrong. Each breaks exactly the case that it is named for. */
 export type Fault =
@@ -29,7 +31,14 @@ export type Fault =
   | 'S15 events name another origin'
   | 'S15 events have the token in the query'
   | 'S15 events are sent by PUT'
-  | 'S15 events are sent over http';
+  | 'S15 events are sent over http'
+  | 'S16 handshakes are not signed'
+  | 'S16 the rate is not under the signature'
+  | 'S16 a foreign key signs handshakes'
+  | 'S16 a handshake signs another target'
+  | 'S17 events are not signed'
+  | 'S17 the signature is that of another body'
+  | 'S17 the digest is not under the signature';
 
 interface Answer {
   status: number;
@@ -56,6 +65,7 @@ const origin = 'sender.example.com';
  */
 export async function startSmallSender(
   ca: string,
+  signer: Signer,
   faults: readonly Fault[] = [],
   { isGoneAtEnd = false } = {},
 ): Promise<SmallSender> {
@@ -69,6 +79,8 @@ export async function startSmallSender(
   const used = new Map<string, number>();
   const token = is('S15 events have the token in the query') ? 'access_token=a-token' : undefined;
   const named = is('S02 the origin has a scheme') ? `https://${origin}` : origin;
+
+  const foreign = await createSigner();
 
   const callbacks = createServer((request, response) => {
     const key = request.url?.slice(1) ?? '';
@@ -131,17 +143,40 @@ export async function startSmallSender(
     known.add(key);
     const called = new Promise<Consent>((resolve) => pending.set(key, resolve));
     const at = is('S01 the query is missing in OPTIONS') ? (url.split('?')[0] ?? '') : url;
-    const answer = await sendFollowing(is('S12 OPTIONS follows redirects'), 'OPTIONS', at, {
+    const headers = {
       'WebHook-Request-Origin': named,
       'WebHook-Request-Rate': is('S03 the rate has a unit') ? `${requestedRate}/min` : String(requestedRate),
       'WebHook-Request-Callback': `http://127.0.0.1:${port}/${key}`,
-    });
+    };
+    const fields = await signHandshake(at, headers);
+    const answer = await sendFollowing(is('S12 OPTIONS follows redirects'), 'OPTIONS', at, { ...fields, ...headers });
     isAnswered.add(key);
     const consent = consentOf(answer);
     if (consent) return consent;
     if (answer.headers['webhook-allowed-origin'] || answer.status === 307) return undefined;
     if (is('S09 events are sent while it waits') && !answer.headers.allow) await deliver({ rate: requestedRate });
     return called;
+  }
+
+  async function signHandshake(url: string, headers: Record<string, string>): Promise<Record<string, string>> {
+    if (is('S16 handshakes are not signed')) return {};
+    const { 'WebHook-Request-Rate': _, ...withoutRate } = headers;
+    return (is('S16 a foreign key signs handshakes') ? foreign : signer).sign(
+      {
+        method: 'OPTIONS',
+        url: is('S16 a handshake signs another target') ? `${url}&more` : url,
+        headers: is('S16 the rate is not under the signature') ? withoutRate : headers,
+      },
+      // A key that only claims to be that of the sender.
+      { keyid: signer.public.kid },
+    );
+  }
+
+  async function signDelivery(request: RequestToSign & { body: Buffer }): Promise<Record<string, string>> {
+    if (is('S17 events are not signed')) return request.headers;
+    if (is('S17 the digest is not under the signature')) return signer.sign({ ...request, body: undefined });
+    const body = is('S17 the signature is that of another body') ? Buffer.from('{}') : request.body;
+    return signer.sign({ ...request, body });
   }
 
   async function deliver({ url, events, instance }: Assignment, { rate }: Consent): Promise<void> {
@@ -164,22 +199,19 @@ export async function startSmallSender(
     }
   }
 
-  function post(url: string, id: string): Promise<Answer> {
+  async function post(url: string, id: string): Promise<Answer> {
     const body = JSON.stringify({ specversion: '1.0', id, source: 'urn:example:small', type: 'com.example.small' });
     const type = { 'Content-Type': 'application/cloudevents+json' };
     const to = plain ? url.replace('https:', 'http:') : token === undefined ? url : `${url}&${token}`;
-    return sendFollowing(
-      is('S12 POST follows redirects'),
-      is('S15 events are sent by PUT') ? 'PUT' : 'POST',
-      to,
-      {
-        'WebHook-Request-Origin': is('S15 events name another origin') ? `www.${named}` : named,
-        ...(is('S15 events have no Content-Type') ? {} : type),
-        'Content-Length': String(body.length),
-        Authorization: 'Bearer a-secret-of-the-sender',
-      },
-      body,
-    );
+    const headers = {
+      'WebHook-Request-Origin': is('S15 events name another origin') ? `www.${named}` : named,
+      ...(is('S15 events have no Content-Type') ? {} : type),
+      'Content-Length': String(body.length),
+      Authorization: 'Bearer a-secret-of-the-sender',
+    };
+    const method = (is('S15 events are sent by PUT') ? 'PUT' : 'POST') as 'POST';
+    const signed = await signDelivery({ method, url: to, headers, body: Buffer.from(body) });
+    return sendFollowing(is('S12 POST follows redirects'), method, to, signed, body);
   }
 
   return {
