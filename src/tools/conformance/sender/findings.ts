@@ -1,6 +1,5 @@
 import { parseMediaType } from '../../../base/formats/media-type.js';
 import { parseOriginName } from '../../../consent/origin.js';
-import type { Verification } from '../../../signatures/request-signature.js';
 import { textIn } from '../../../base/texts/text.js';
 import type { ConformanceProfile, Finding } from '../case.js';
 import {
@@ -30,8 +29,8 @@ export interface Seen {
   endedAt: number;
   /** How the sender ended its work for this webhook; undefined if it has not. */
   endOf(webhook: Played): string | undefined;
-  /** What the signatures of S16 and S17 are worth. Undefined without the keys of the sender. */
-  signatures: ReadonlyMap<Exchange, Verification> | undefined;
+  /** The requests of S16 and S17 that are not signed as they should be, and why. Undefined without the keys of the sender. */
+  signatureFaults: ReadonlyMap<Exchange, string> | undefined;
   /** The sender delivers at all: events arrived at the webhook that every run has. */
   hasDelivered: boolean;
 }
@@ -220,13 +219,10 @@ export function holdOf(name: string, seen: Seen): CaseVerdict {
 }
 
 /** Whether each of these requests has a signature by one of the keys of the sender. */
-export function signed(requests: readonly Exchange[], { signatures }: Seen, good: string): CaseVerdict {
-  if (signatures === undefined) return missing('Give the public keys of the sender with --jwks.');
-  const fault = requests.find((each) => signatures.get(each)?.ok !== true);
-  if (fault === undefined) return passed(good);
-  if (fault.body.length === longestBody) return missing('The body is too long to be checked: send shorter events.');
-  const found = signatures.get(fault);
-  return failed(
-    `${fault.method}: ${found?.ok === false ? found.detail : 'The request came after the end of the run.'}`,
-  );
+export function signed(requests: readonly Exchange[], { signatureFaults }: Seen, good: string): CaseVerdict {
+  if (signatureFaults === undefined) return missing('Give the public keys of the sender with --jwks.');
+  const faulty = requests.find((each) => signatureFaults.has(each));
+  if (faulty === undefined) return passed(good);
+  if (faulty.body.length === longestBody) return missing('The body is too long to be checked: send shorter events.');
+  return failed(`${faulty.method}: ${signatureFaults.get(faulty)}`);
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { PublicKey } from '../../../signatures/keys.js';
 import { fieldsOf } from '../../../signatures/message-signature.js';
-import { isAttribute, verifyRequest, type Verification } from '../../../signatures/request-signature.js';
+import { isAttribute, verifyRequest } from '../../../signatures/request-signature.js';
 import type { Certificate } from '../authority.js';
 import type { Case, CaseResult, ConformanceProfile } from '../case.js';
 import { evidenceOf, evidenceOfCall, type Exchange, isDelivery, startHost } from './exchange.js';
@@ -100,7 +100,7 @@ export async function runSender(run: SenderRun): Promise<CaseResult[]> {
     const toVerify = webhooks.filter(isSigned).flatMap(({ exchanges }) => exchanges);
     const seen: Seen = {
       profile,
-      signatures: keys && new Map(await Promise.all(toVerify.map((each) => verified(each, keys)))),
+      signatureFaults: keys && new Map((await Promise.all(toVerify.map((each) => faultOf(each, keys)))).flat()),
       stray,
       timeoutMs,
       watchedMs: performance.now() - startedAt,
@@ -121,7 +121,7 @@ export async function runSender(run: SenderRun): Promise<CaseResult[]> {
 }
 
 /** As a webhook would have verified it when it arrived. */
-async function verified(exchange: Exchange, keys: readonly PublicKey[]): Promise<[Exchange, Verification]> {
+async function faultOf(exchange: Exchange, keys: readonly PublicKey[]): Promise<Array<[Exchange, string]>> {
   const { at, scheme, method, target, lines, body } = exchange;
   const fieldOf = fieldsOf(lines);
   const request = { method, url: `${scheme}://${fieldOf('host')?.toLowerCase()}${target}`, fieldOf };
@@ -131,7 +131,7 @@ async function verified(exchange: Exchange, keys: readonly PublicKey[]): Promise
     mustCover: lines.map(([name]) => name.toLowerCase()).filter(isAttribute),
     now: Math.floor((Date.now() - (performance.now() - at)) / 1_000),
   });
-  return [exchange, verification];
+  return verification.ok ? [] : [[exchange, verification.detail]];
 }
 
 /** The query is as real ones are: what a sender decodes, sorts or encodes again differs. */

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'supertest';
 import { createToken } from '../../../../src/tools/cli/login/create-token.js';
 import { openIdentity } from '../../../../src/tools/cli/conformance/side.js';
+import type { Certificate } from '../../../../src/tools/conformance/authority.js';
 import type { Report } from '../../../../src/tools/conformance/case.js';
 import { senderCases } from '../../../../src/tools/conformance/cases.js';
 import { createWebhooks } from '../../../../src/tools/conformance/sender/webhooks.js';
@@ -33,7 +35,7 @@ async function patiently(ask: () => PromiseLike<Response>) {
 }
 
 /** Assent as a sender that runs already: a registry with two instances of the kit, and an address for commands. */
-async function startAssent(port: number, caFile: string) {
+async function startAssent(port: number, { caFile, ...certificate }: Certificate & { caFile: string }) {
   const senders: Senders = await startSenders(
     {
       reachable: true,
@@ -101,15 +103,19 @@ async function startAssent(port: number, caFile: string) {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { directory } = (await tenant.admin.get(`/v1/origins/${tenant.origin}`).expect(200)).body;
-  const keys = await fetch(`${registry.url}/v1/directories/${directory}`);
+  const keys = await (await fetch(`${registry.url}/v1/directories/${directory}`)).text();
+  const directories = createTlsServer(certificate, (_, response) => void response.end(keys));
+  await new Promise<void>((resolve) => directories.listen(0, '127.0.0.1', resolve));
   return {
-    /** The JSON Web Key Set of its origin. */
-    keys: await keys.text(),
+    /** Where the JSON Web Key Set of its origin is. */
+    jwks: `https://localhost:${(directories.address() as AddressInfo).port}/keys`,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       over.abort();
-      server.close();
-      server.closeAllConnections();
+      for (const each of [server, directories]) {
+        each.close();
+        each.closeAllConnections();
+      }
       await senders.stop();
     },
   };
@@ -117,17 +123,22 @@ async function startAssent(port: number, caFile: string) {
 
 test('Assent passes every case for senders', async () => {
   const port = await freePort();
-  const { caFile } = await openIdentity(folder, 'localhost');
-  const assent = await startAssent(port, caFile);
+  const identity = await openIdentity(folder, 'localhost');
+  const assent = await startAssent(port, identity);
   const script = new URL('use-webhook.mjs', import.meta.url).pathname;
   const command = `${process.execPath} '${compileLess}' ${script} ${assent.url} {url} {events} {instance}`;
-  const jwks = join(folder, 'keys.json');
-  await writeFile(jwks, assent.keys);
-  const options = { command, jwks, listen: `localhost:${port}`, profile: 'nl-gov', timeout: '300', out: folder };
+  const options = {
+    command,
+    jwks: assent.jwks,
+    listen: `localhost:${port}`,
+    profile: 'nl-gov',
+    timeout: '300',
+    out: folder,
+  };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   const kit = startProgram('tools/cli/assent.js', {
     args: ['conformance', 'sender', ...args],
-    env: { ASSENT_DATA: folder },
+    env: { ASSENT_DATA: folder, NODE_EXTRA_CA_CERTS: identity.caFile },
   });
   const code = await kit.ended;
   await assent.stop();
