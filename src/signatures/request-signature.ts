@@ -228,7 +228,7 @@ export interface ShownSignature {
   keyid: string;
   form: SignatureForm;
   /** Where the keys are, of `Signature-Agent`. */
-  agent: string;
+  signatureagent: string;
   covered: string[];
 }
 
@@ -241,7 +241,7 @@ export function shownSignature(fieldOf: FieldOf): ShownSignature | undefined {
     return {
       keyid: signature.parameters.keyid,
       form: agent.key === undefined ? 'string' : 'dictionary',
-      agent: stringOf(fieldOf('signature-agent') ?? '', agent.key)?.text ?? '',
+      signatureagent: stringOf(fieldOf('signature-agent') ?? '', agent.key)?.text ?? '',
       covered: signature.components.map(({ name }) => name),
     };
   } catch (error) {

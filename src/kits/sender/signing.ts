@@ -196,7 +196,7 @@ export class Signing {
     const { agent, keys, clientcertificate: shown } = data;
     return {
       agent,
-      keys: new Map(keys.map(({ keyid, privatekey }) => [keyid, createPrivateKey({ key: privatekey, format: 'jwk' })])),
+      keys: new Map(keys.map(({ keyid, jwk }) => [keyid, createPrivateKey({ key: jwk, format: 'jwk' })])),
       clientCertificate: shown && { certificate: shown.certificate, privateKey: shown.privatekey },
     };
   }

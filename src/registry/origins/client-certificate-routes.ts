@@ -5,12 +5,12 @@ import { databaseTime } from '../storage/database.js';
 import { putCertificate, readCertificate, removeCertificate } from './client-certificate.js';
 import { lockOrigin } from './store.js';
 
-type CertificateOperation = 'putClientCertificate' | 'deleteClientCertificate';
+type CertificateOperation = 'replaceClientCertificate' | 'deleteClientCertificate';
 
 export function certificateRoutes({ database, vault }: Context): Handlers<CertificateOperation> {
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
   return {
-    putClientCertificate: async (call) => {
+    replaceClientCertificate: async (call) => {
       const brought = readCertificate(call.body, await databaseTime(database.sql));
       if ('faults' in brought) {
         const detail = 'The client certificate is invalid. The faults say where, and why.';

@@ -17,7 +17,7 @@ import { agentOf, privateJwkOf } from './keys.js';
 import { findOrigin } from './store.js';
 
 type KeyOperation =
-  'listOriginKeys' | 'createOriginKey' | 'getOriginKey' | 'revokeOriginKey' | 'readPrivateKeys' | 'readDirectory';
+  'listOriginKeys' | 'createOriginKey' | 'getOriginKey' | 'revokeOriginKey' | 'getPrivateKeys' | 'getDirectory';
 
 type KeyRequest = components['schemas']['OriginKeyRequest'];
 
@@ -96,7 +96,7 @@ export function keyRoutes({
       };
     },
 
-    readPrivateKeys: (call) =>
+    getPrivateKeys: (call) =>
       database.write(async (tx) => {
         const origin = await findOrigin(tx.sql, call.principal.tenant, nameOf(call));
         const opened = await signers.ofOrigin(tx.sql, origin.name);
@@ -115,14 +115,14 @@ export function keyRoutes({
               keyid,
               startsat: startsAt.toISOString(),
               ...(endsAt && { endsat: endsAt.toISOString() }),
-              privatekey: privateJwkOf(privateKey),
+              jwk: privateJwkOf(privateKey),
             })),
             ...(clientcertificate && { clientcertificate }),
           },
         };
       }),
 
-    readDirectory: async ({ path: { id } }) => {
+    getDirectory: async ({ path: { id } }) => {
       const directory = isUuid(id) ? await findDirectory(database.sql, { id }) : undefined;
       if (directory === undefined) throw new RegistryError('not_found', requestTexts.notFound);
       return { status: 200, body: directory.keySet };

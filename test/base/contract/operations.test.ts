@@ -31,11 +31,13 @@ function verbOf({ method, path, operation }: (typeof operations)[number]): RegEx
   if (method === 'get') return returnsList(operation) ? /^list[A-Z]\w+s$/ : /^get[A-Z]/;
   if (method === 'put') return /^replace[A-Z]/;
   if (method === 'patch') return /^update[A-Z]/;
-  if (method === 'delete') return isItem ? /^(?:delete|lift|return)[A-Z]/ : /^$/;
+  // An origin has one.
+  if (method === 'delete')
+    return isItem || path.endsWith('/client-certificate') ? /^(?:delete|lift|return)[A-Z]/ : /^$/;
   // What only reads answers a question: nothing is tested, validated or tried.
   return operation['x-safe'] === true
     ? /^(?:check|match|evaluate)[A-Z]/
-    : /^(?:create|suspend|resume|revoke|release|ask|take|report|decide)[A-Z]/;
+    : /^(?:create|suspend|resume|revoke|release|verify|ask|take|report|decide)[A-Z]/;
 }
 
 test('operations are named list, get, create, replace, update and delete, or by the verb of their action', () => {

@@ -106,7 +106,7 @@ async function newWebhook(policy: object = {}, more: object = {}, answers: numbe
   return { origin, sink, posted, event };
 }
 
-const privateKeys = async (origin: string): Promise<Array<{ id: string; keyid: string; privatekey: PrivateKey }>> => {
+const privateKeys = async (origin: string): Promise<Array<{ id: string; keyid: string; jwk: PrivateKey }>> => {
   const signer = await registry.as('assent:sign', { subscriber: 'mailroom' });
   return (await signer.get(`/v1/origins/${origin}/private-keys`).expect(200)).body.keys;
 };
@@ -114,7 +114,7 @@ const patch = (origin: string, policy: object) =>
   admin.patch(`/v1/origins/${origin}`).type('application/merge-patch+json').send(JSON.stringify(policy)).expect(200);
 async function verify(origin: string, { url, headers, body }: Posted, known?: Awaited<ReturnType<typeof privateKeys>>) {
   const keys = known ?? (await privateKeys(origin));
-  const keyOf = (keyid: string) => publicKeyOf(keys.find((key) => key.keyid === keyid)?.privatekey);
+  const keyOf = (keyid: string) => publicKeyOf(keys.find((key) => key.keyid === keyid)?.jwk);
   return verifyRequest({ method: 'POST', url, fieldOf: fieldsOf(headers) }, { keyOf, body, now: Date.now() / 1_000 });
 }
 const namesOf = ({ headers }: Posted) => headers.map(([name]) => name.toLowerCase());
@@ -176,14 +176,14 @@ test('a key of its own signs for the origins that list it, and the registry is n
   const other = await newWebhook();
   const [key] = await privateKeys(origin);
   const agent = { url: 'https://keys.example.com/set', type: 'jwks_uri' as const };
-  const own = await start({ token: () => tokenWith(), signing: { key: key!.privatekey, agent } });
+  const own = await start({ token: () => tokenWith(), signing: { key: key!.jwk, agent } });
   expect(await deliver(own, event, origin)).toMatchObject(delivered);
   expect(await verify(origin, posted[0]!)).toMatchObject({ ok: true, signature: { keyid: key!.keyid, agent } });
   for (const _ of [1, 2]) expect(await deliver(own, other.event, other.origin)).toMatchObject(delivered);
   expect(other.posted.map(isSigned)).toEqual([false, false]);
   expect(faultsOf(other.origin)).toHaveLength(1);
   const read = await registry.sql(`select 1 from audit where action = 'origin.keys_read'`);
-  const asked = await start({ signing: { key: async (name) => (name === origin ? key!.privatekey : undefined) } });
+  const asked = await start({ signing: { key: async (name) => (name === origin ? key!.jwk : undefined) } });
   await deliver(asked, event, origin);
   expect(await registry.sql(`select 1 from audit where action = 'origin.keys_read'`)).toHaveLength(read.length);
   expect(await verify(origin, posted[1]!)).toMatchObject({ ok: true });

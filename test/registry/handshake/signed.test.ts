@@ -139,7 +139,7 @@ test('an attempt shows what was signed, and keeps the callback key to itself', a
   expect(attempt.signature).toEqual({
     keyid: kid,
     form: 'dictionary',
-    agent: expect.stringMatching(/^https:\/\/assent\.test\/v1\/directories\/[0-9a-f-]{36}$/),
+    signatureagent: expect.stringMatching(/^https:\/\/assent\.test\/v1\/directories\/[0-9a-f-]{36}$/),
     covered: [
       '@method',
       '@authority',

@@ -222,7 +222,7 @@ describe('tokens', () => {
 
   test('only the callback and public keys need no token', () => {
     const open = operations.filter(({ allowed }) => allowed.length === 0).map(({ id }) => id);
-    expect(open).toEqual(['decideCallbackByGet', 'decideCallback', 'readDirectory']);
+    expect(open).toEqual(['decideCallbackByGet', 'decideCallback', 'getDirectory']);
   });
 });
 

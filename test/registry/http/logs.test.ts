@@ -138,7 +138,7 @@ async function make(): Promise<Response[]> {
     [secrets['made next'], secrets['made']],
   ]);
   const { keys } = (await trusted.get(`${origin}/private-keys`).expect(200)).body;
-  for (const { keyid, privatekey } of keys) secrets[`private key ${keyid}`] = privatekey.d;
+  for (const { keyid, jwk } of keys) secrets[`private key ${keyid}`] = jwk.d;
 
   const grants = await subscriber.get(kept).expect(200);
   const [grant] = (await sender.get('/v1/grants').query({ sink: grants.body.sink }).expect(200)).body;

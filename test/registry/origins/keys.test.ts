@@ -52,11 +52,11 @@ test('a new origin has a key that signs, which leaves only to tokens that may si
     origin: name,
     signatures: 'dictionary',
     agent: { url: `https://assent.test/v1/directories/${directory}`, type: 'jwks_uri' },
-    keys: [{ keyid: await thumbprintOf(answer.body.keys[0].privatekey), startsat: expect.any(String) }],
+    keys: [{ keyid: await thumbprintOf(answer.body.keys[0].jwk), startsat: expect.any(String) }],
   });
   // What the registry signs with is this key.
   const { sign, keyid } = (await signerOf(name))!;
-  const { privatekey, keyid: named } = answer.body.keys[0];
+  const { jwk: privatekey, keyid: named } = answer.body.keys[0];
   const base = Buffer.from('what is signed');
   const publicKey = createPublicKey(createPrivateKey({ key: privatekey, format: 'jwk' }));
   expect([keyid, verify(null, base, publicKey, sign(base))]).toEqual([named, true]);
@@ -77,7 +77,7 @@ test('private keys are sealed at rest, and in no table, log or other response', 
   const paths = [`/v1/origins/${name}`, `/v1/origins/${name}/keys`, '/v1/audit', '/v1/snapshot'];
   const texts = await Promise.all(paths.map(async (path) => (await sender.get(path).buffer(true).expect(200)).text));
   const all = JSON.stringify([tables, registry.logs, texts]);
-  expect(all).toContain(keys[1].privatekey.x);
+  expect(all).toContain(keys[1].jwk.x);
   for (const { privatekey } of keys) expect(all).not.toContain(privatekey.d);
   expect(keys).toHaveLength(2);
 });

@@ -84,7 +84,7 @@ export function Exchange({
 /** By which key the request was signed, and what of it. */
 function SignatureOf({ attempt: { signature } }: { attempt: Attempt }) {
   if (signature === undefined) return <p class="soft">{t(handshakePageTexts.unsigned)}</p>;
-  const { keyid, form, agent, covered } = signature;
+  const { keyid, form, signatureagent, covered } = signature;
   return (
     <details>
       <summary>
@@ -97,7 +97,7 @@ function SignatureOf({ attempt: { signature } }: { attempt: Attempt }) {
         </dd>
         <dt>Signature-Agent</dt>
         <dd>
-          <bdi>{agent}</bdi> ({form})
+          <bdi>{signatureagent}</bdi> ({form})
         </dd>
         <dt>{t(handshakePageTexts.covered)}</dt>
         <dd>
