@@ -98,7 +98,7 @@ export const problems = {
   },
   certificate_not_found: {
     status: 404,
-    when: 'The origin has no client certificate.',
+    when: 'A client certificate is removed, and the origin has none.',
     title: {
       en: 'The origin has no client certificate.',
       nl: 'De herkomst heeft geen clientcertificaat.',

@@ -3,7 +3,7 @@ import { RegistryError } from '../../base/errors.js';
 import { actorOf, type Handlers } from '../http/handler.js';
 import { databaseTime } from '../storage/database.js';
 import { putCertificate, readCertificate, removeCertificate } from './client-certificate.js';
-import { lockOrigin } from './store.js';
+import { findOrigin, lockOrigin } from './store.js';
 
 type CertificateOperation = 'replaceClientCertificate' | 'deleteClientCertificate';
 
@@ -11,6 +11,7 @@ export function certificateRoutes({ database, vault }: Context): Handlers<Certif
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
   return {
     replaceClientCertificate: async (call) => {
+      await findOrigin(database.sql, call.principal.tenant, nameOf(call));
       const brought = readCertificate(call.body, await databaseTime(database.sql));
       if ('faults' in brought) {
         const detail = 'The client certificate is invalid. The faults say where, and why.';

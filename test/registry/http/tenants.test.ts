@@ -45,7 +45,7 @@ const marker = 'planted-5d1c';
 let registry: Registry;
 let issuer: JwksServer;
 let anyone: Client;
-let ours: Record<'subscription' | 'handshake' | 'grant' | 'block' | 'lease' | 'sink' | 'host', string>;
+let ours: Record<'subscription' | 'handshake' | 'grant' | 'block' | 'lease' | 'key' | 'sink' | 'host', string>;
 let tokenOf: (scopes: readonly Scope[]) => Promise<string>;
 
 beforeAll(async () => {
@@ -74,10 +74,19 @@ beforeAll(async () => {
   const lease = await admin.post('/v1/leases').send({ origin, sink, instance: marker, requests: 1 }).expect(201);
   const block = { kind: 'host', value: 'elsewhere.example.com', reason };
   const blocked = await admin.post('/v1/blocks').send(block).expect(201);
+  const [originKey] = (await admin.get(`/v1/origins/${origin}/keys`).expect(200)).body;
   const { id: subscription, statusdetails } = (await admin.get(`/v1/subscriptions/${body.id}`).expect(200)).body;
   const { handshake } = statusdetails;
   ours = {
-    ...{ subscription, handshake, grant: grant.id, block: blocked.body.id, lease: lease.body.id, sink },
+    ...{
+      subscription,
+      handshake,
+      grant: grant.id,
+      block: blocked.body.id,
+      lease: lease.body.id,
+      key: originKey.id,
+      sink,
+    },
     host: new URL(sink).hostname,
   };
 });
@@ -88,7 +97,13 @@ afterAll(async () => {
 
 /** In the place of each name in a path, a query, a header or a body: what is ours. */
 function named(name: string, path: string): string | undefined {
-  const byPlace = { subscriptions: ours.subscription, grants: ours.grant, blocks: ours.block, leases: ours.lease };
+  const byPlace = {
+    subscriptions: ours.subscription,
+    grants: ours.grant,
+    blocks: ours.block,
+    leases: ours.lease,
+    origins: ours.key,
+  };
   const known: Record<string, string | undefined> = {
     id: Object.entries(byPlace).find(([place]) => path.startsWith(`/v1/${place}/`))?.[1],
     ...{ handshake: ours.handshake, name: origin, origin, sink: ours.sink, host: ours.host, tenant: 'gemeente' },
