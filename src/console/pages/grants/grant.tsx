@@ -387,7 +387,7 @@ function GrantToken({ id, onClose }: { id: string; onClose: () => void }) {
   const token = useResource(`token ${id}`, async (signal) => {
     const accept = { headers: { Accept: 'application/jwt' }, parseAs: 'text' } as const;
     const { data } = await api.GET('/grants/{id}', { params: { path: { id } }, ...accept, signal });
-    return data as unknown as string;
+    return data;
   });
   return (
     <Dialog title={t(texts.tokenTitle)} onClose={onClose}>

@@ -130,7 +130,7 @@ export const resources: Readonly<Record<string, { summary: string; subcommands: 
         ],
       },
       'set-certificate': {
-        operation: 'putClientCertificate',
+        operation: 'replaceClientCertificate',
         examples: [
           'assent origins set-certificate eventemitter.example.com --certificate chain.pem --private-key key.pem',
           'assent origins set-certificate eventemitter.example.com --certificate chain.pem --private-key - < key.pem',
