@@ -3,7 +3,7 @@ import { pageNames, readPage } from './markdown.js';
 
 /** How many words a page may have, tables and code included. What is said here is said nowhere else. */
 const budgets: Readonly<Record<string, number>> = {
-  'CHANGELOG.md': 190,
+  'CHANGELOG.md': 210,
   'CONTRIBUTING.md': 1625,
   'README.md': 550,
   'SECURITY.md': 300,
@@ -11,13 +11,13 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/admins/audit.md': 400,
   'docs/admins/console.md': 630,
   'docs/admins/incident.md': 410,
-  'docs/admins/origins.md': 1000,
+  'docs/admins/origins.md': 1030,
   'docs/admins/subscription-rules.md': 520,
   'docs/architecture.md': 980,
   'docs/comparison.md': 710,
   'docs/compliance/event-profiles.md': 310,
-  'docs/concepts.md': 1034,
-  'docs/consumers/verify.md': 1640,
+  'docs/concepts.md': 1110,
+  'docs/consumers/verify.md': 1765,
   'docs/operate/backup.md': 400,
   'docs/operate/egress-proxy.md': 440,
   'docs/operate/install.md': 930,
@@ -25,12 +25,12 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/monitoring.md': 580,
   'docs/operate/notices.md': 440,
   'docs/operate/scaling.md': 890,
-  'docs/operate/security.md': 1145,
+  'docs/operate/security.md': 1195,
   'docs/operate/tokens.md': 1620,
   'docs/operate/upgrade.md': 320,
   'docs/performance.md': 390,
   'docs/quickstart.md': 620,
-  'docs/senders/signatures.md': 410,
+  'docs/senders/signatures.md': 760,
   'docs/versioning.md': 570,
 };
 

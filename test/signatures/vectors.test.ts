@@ -10,7 +10,9 @@ import {
   readSignatures,
   type SignedMessage,
 } from '../../src/signatures/message-signature.js';
+import { prepareDelivery } from '../../src/signatures/request-signature.js';
 import { secretOf, signMessage, verifyMessage } from '../../src/signatures/standard-webhooks.js';
+import { parsePage, readPage } from '../docs/markdown.js';
 
 /** RFC 9421, appendix B.1.4. */
 const jwk = { kty: 'OKP', crv: 'Ed25519', x: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs' } as const;
@@ -164,4 +166,39 @@ test('a message is signed as the example of Standard Webhooks', async () => {
   }
   expect(secretOf('whsec_c2hvcnQ=')).toBeUndefined();
   expect(secretOf(secret.slice(6))).toBeUndefined();
+});
+
+test('a delivery is signed as the example for senders in other languages', async () => {
+  const { fences } = parsePage(readPage('docs/senders/signatures.md'));
+  const shown = (name: string) => fences.find(({ info }) => info === name)?.text.trimEnd() ?? '';
+  const [head = '', content = ''] = shown('http signed').split('\n\n');
+  const stated = new Map(
+    head.split('\n').flatMap((line) => {
+      const [, name, value] = /^([A-Za-z-]+): (.*)$/.exec(line) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+  const sent = (name: string) => stated.get(name) ?? '';
+  const text = (field: string, name: string) => new RegExp(`${name}="([^"]+)"`).exec(sent(field))?.[1] ?? '';
+  const fieldNames = ['WebHook-Request-Origin', 'Content-Type'];
+  const prepared = await prepareDelivery(
+    {
+      method: 'POST',
+      url: 'https://webhook.example.com/events',
+      headers: Object.fromEntries(fieldNames.map((name) => [name, sent(name)])),
+      body: Buffer.from(content),
+    },
+    {
+      keyid: thumbprint,
+      form: 'dictionary',
+      agent: { url: text('Signature-Agent', 'sig1'), type: 'jwks_uri' },
+      now: 1795687200,
+      nonce: text('Signature-Input', 'nonce'),
+    },
+  );
+  expect(Buffer.from(prepared.base).toString()).toBe(shown('text base'));
+  const key = createPrivateKey({ key: { ...jwk, d }, format: 'jwk' });
+  for (const [name, value] of Object.entries(prepared.fields(sign(null, prepared.base, key)))) {
+    expect([name, sent(name)]).toEqual([name, value]);
+  }
 });

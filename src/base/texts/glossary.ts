@@ -116,6 +116,26 @@ export const glossary: readonly Term[] = [
     meaning: 'A CloudEvent that tells a consumer what happened to a subscription.',
   },
   {
+    en: 'key',
+    nl: 'sleutel',
+    meaning: 'An Ed25519 key of an origin. It signs handshakes and deliveries.',
+  },
+  {
+    en: 'directory',
+    nl: 'directory',
+    meaning: 'The document where receivers find the public keys of an origin.',
+  },
+  {
+    en: 'verified',
+    nl: 'geverifieerd',
+    meaning: 'Of an origin: the owner of its name published one of its keys, in DNS or at the name.',
+  },
+  {
+    en: 'signing secret',
+    nl: 'ondertekengeheim',
+    meaning: 'A secret of one subscription. Senders sign its deliveries with it (Standard Webhooks).',
+  },
+  {
     en: 'feed',
     nl: 'feed',
     meaning: 'The ordered stream of changes that senders follow, after a snapshot.',

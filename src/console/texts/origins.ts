@@ -206,8 +206,8 @@ export const policyTexts = {
   signatures: {
     label: { en: 'Signatures', nl: 'Handtekeningen' },
     hint: {
-      en: 'How handshakes and deliveries are signed. string is for verifiers that cannot read a dictionary, off for webhooks that refuse the headers.',
-      nl: 'Hoe handshakes en bezorgingen worden ondertekend. string is voor ontvangers die geen dictionary kunnen lezen, off voor webhooks die de headers weigeren.',
+      en: 'How handshakes and deliveries are signed. string is for verifiers that cannot read a dictionary: first serve the keys at the name of the origin. off is for webhooks that refuse the headers.',
+      nl: 'Hoe handshakes en bezorgingen worden ondertekend. string is voor ontvangers die geen dictionary kunnen lezen: publiceer eerst de sleutels op de naam van de herkomst. off is voor webhooks die de headers weigeren.',
     },
   },
   unsupportedrate: {

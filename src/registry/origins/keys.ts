@@ -17,7 +17,7 @@ import type { SealContext, Vault } from '../storage/vault.js';
  *   signing     of the keys that the registry made and that have started, the newest: it signs
  *   published   verifiers find it, and it signs elsewhere, or no more
  *   ended       verifiers find it no more
- *   revoked     as ended, and at once; it never comes back
+ *   revoked     as ended, and at once; it can't be brought again while it is stored
  *
  * The private part of a key leaves the registry in one way only: `GET /origins/{name}/private-keys`.
  */

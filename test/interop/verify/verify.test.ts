@@ -104,6 +104,7 @@ interface Key {
 }
 
 const origin = 'eventemitter.example.com';
+const keysUnavailable = 'keys that can not be read';
 const url = 'https://hooks.example.org/events?team=7';
 const body = Buffer.from('{"specversion":"1.0","id":"1","source":"/a","type":"é","data":12345678901234567890}');
 const agent = { url: `https://${origin}`, type: 'directory' } as const;
@@ -192,7 +193,10 @@ beforeAll(async () => {
   keys = await Promise.all(Array.from({ length: 4 }, newKey));
   const [first, second] = keys as [Key, Key];
   const directory = JSON.stringify({ keys: keys.map((key) => key.public) });
-  server = createServer((_, response) => response.setHeader('Content-Type', directoryMediaType).end(directory));
+  server = createServer(({ url: path }, response) => {
+    if (path === '/down') response.writeHead(503).end('{"keys":[]}');
+    else response.setHeader('Content-Type', directoryMediaType).end(directory);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   // Three rotations. Each delivery is one of another form.
@@ -271,6 +275,7 @@ beforeAll(async () => {
         ],
       ),
     )),
+    [keysUnavailable, await request('POST', { key: first, headers: { 'WebHook-Request-Origin': 'down.example.com' } })],
     ['another secret', await withSecret([secrets[0]!], secrets[3]!)],
     ['a changed body with a secret', await withSecret([secrets[0]!], secrets[0]!, { body: Buffer.from('{}') })],
     ['an old delivery with a secret', await withSecret([secrets[0]!], secrets[0]!, {}, 400)],
@@ -345,5 +350,10 @@ describe.each(ready)('$language.name', ({ language, tools }) => {
   test('it refuses each forgery', () => {
     const accepted = names().filter((_, place) => results[isGood().length + place] === 'ok');
     expect(accepted).toEqual([]);
+  });
+
+  test('it tells keys that can not be read from a forgery', () => {
+    const unavailable = names().filter((_, place) => results[isGood().length + place] === 'unavailable');
+    expect(unavailable).toEqual([keysUnavailable]);
   });
 });

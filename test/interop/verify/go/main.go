@@ -53,6 +53,7 @@ func verifyGrant(each testCase) error {
 
 func main() {
 	directories["eventemitter.example.com"] = os.Getenv("DIRECTORY")
+	directories["down.example.com"] = os.Getenv("DIRECTORY") + "down"
 	file, err := os.Open(os.Args[1])
 	if err != nil {
 		panic(err)
@@ -64,7 +65,9 @@ func main() {
 		if err := json.Unmarshal(lines.Bytes(), &each); err != nil {
 			panic(err)
 		}
-		if err := judge(each); err != nil {
+		if err := judge(each); errors.Is(err, errKeys) {
+			fmt.Println("unavailable")
+		} else if err != nil {
 			fmt.Printf("refused %q\n", err.Error())
 		} else {
 			fmt.Println("ok")

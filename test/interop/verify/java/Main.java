@@ -1,6 +1,8 @@
 import com.nimbusds.jose.util.JSONObjectUtils;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.text.ParseException;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
@@ -12,6 +14,7 @@ class Main {
   public static void main(String[] args) throws Exception {
     Verifier verifier = new Verifier();
     verifier.directories.put("eventemitter.example.com", System.getenv("DIRECTORY"));
+    verifier.directories.put("down.example.com", System.getenv("DIRECTORY") + "down");
     StringBuilder output = new StringBuilder();
     for (String line : Files.readAllLines(Path.of(args[0]))) {
       Map<String, Object> each = JSONObjectUtils.parse(line);
@@ -26,6 +29,8 @@ class Main {
           verifier.verify((String) each.get("method"), (String) each.get("url"), headers, body);
         }
         output.append("ok\n");
+      } catch (IOException | ParseException error) {
+        output.append("unavailable\n");
       } catch (Exception error) {
         output.append("refused ").append(error.getMessage()).append('\n');
       }

@@ -11,6 +11,7 @@ import secret
 import shown
 
 shown.DIRECTORIES["eventemitter.example.com"] = os.environ["DIRECTORY"]
+shown.DIRECTORIES["down.example.com"] = os.environ["DIRECTORY"] + "down"
 
 
 def judge(case):
@@ -30,5 +31,7 @@ for line in open(sys.argv[1]):
     try:
         judge(json.loads(line))
         print("ok")
+    except shown.KeysUnavailable:
+        print("unavailable")
     except Exception as error:
         print("refused", str(error).replace("\n", " "))
