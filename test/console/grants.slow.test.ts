@@ -163,6 +163,10 @@ inBrowser('grants and agreements', () => {
     const { page, check } = await stage.open(['assent:admin'], `#/webhooks?${new URLSearchParams(report)}`);
     await page.getByRole('row').filter({ hasText: 'on hold' }).getByTitle(sink('/held')).click();
     await page.getByText('Senders wait, because the webhook asked for it.').waitFor();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('button', { name: 'Revoke' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Copy as signed token (JWT)' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('link', { name: 'Deliveries' }).click();
     await page.getByRole('table', { name: 'Deliveries' }).getByText('1,234').waitFor();
     await page.getByRole('button', { name: 'End the hold' }).click();

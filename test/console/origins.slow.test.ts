@@ -103,6 +103,12 @@ inBrowser('origins in the console', () => {
     await page.getByRole('button', { name: 'Check now' }).click();
     await proof.getByRole('heading', { name: 'Verified by DNS' }).waitFor();
     await page.locator('.title .badge', { hasText: 'verified' }).waitFor();
+    await rows.filter({ hasText: 'signs' }).getByRole('button', { name: 'Revoke' }).click();
+    await dialog.getByText('The DNS record names this key.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await dialog.getByText('The DNS record names a key made before.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
 
     const card = page.getByRole('region', { name: 'Client certificate' });
     const { cert, key } = await (await createAuthority()).issueClient('sender', soon);

@@ -321,13 +321,14 @@ inBrowser('subscriptions in the console', () => {
     await button(other, 'Save').waitFor();
   });
 
-  test('a registration whose response got lost is repeated without a second subscription, and nothing is typed again', async () => {
+  test('a registration whose response got lost is repeated without a second subscription, nothing is typed again, and a signing secret that nobody saw is said to be lost', async () => {
     const { registry, tenant } = stage;
     registry.receiver.consent('/lost');
     const { page } = consumer;
     await startRegistering(page);
     await field(page, 'Sink').fill(sinkOf('/lost'));
     await page.getByText('Assent can ask this webhook.').waitFor();
+    await page.getByLabel('Sign deliveries with a secret').check();
     await page.route(
       '**/v1/subscriptions',
       async (route) => {
@@ -343,6 +344,25 @@ inBrowser('subscriptions in the console', () => {
     await status(page, 'active');
     const { body } = await tenant.subscriber.get('/v1/subscriptions').query({ sink: sinkOf('/lost') });
     expect(body).toHaveLength(1);
+    await page.getByText('A signing secret was made, but its response was lost').waitFor();
+    await page.getByRole('link', { name: 'Change the signing secret' }).click();
+    await page.waitForSelector('h1');
+    await button(page, 'Change the signing secret').click();
+    await page.route(
+      `**/v1/subscriptions/${body[0].id}`,
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await dialogButton(page, 'Change the signing secret').click();
+    await page.locator('.problem', { hasText: 'The registry did not respond.' }).waitFor();
+    await dialogButton(page, 'Change the signing secret').click();
+    await page.getByText('The signing secret was changed after you opened this').waitFor();
+    // Pressing it again makes no third one.
+    expect(await field(page, 'Secret').inputValue()).toBe('');
+    await dialogButton(page, 'Cancel').click();
   });
 
   test('a signing secret is made at registration and shown once, then replaced with an overlap that ends when the owner says so', async () => {
@@ -369,6 +389,8 @@ inBrowser('subscriptions in the console', () => {
     await dialogButton(page, 'Change the signing secret').click();
     expect(await made.innerText()).toMatch(/^whsec_/);
     expect(await made.innerText()).not.toBe(first);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
     await button(page, 'I have copied it').click();
     await page.getByText('the previous one works until').waitFor();
     const [{ id }] = (await tenant.subscriber.get('/v1/subscriptions').query({ sink: sinkOf('/signed') })).body;

@@ -31,6 +31,20 @@ export const happenings: Record<string, Text | undefined> = {
     en: 'Read the private keys of origin {origin}',
     nl: 'Privésleutels van herkomst {origin} gelezen',
   },
+  'origin.verified': { en: 'The name {origin} is proven', nl: 'De naam {origin} is bewezen' },
+  'origin.unverified': { en: 'The name {origin} is no longer proven', nl: 'De naam {origin} is niet meer bewezen' },
+  'origin.lost': {
+    en: 'Origin {origin} went to another tenant, which proved the name',
+    nl: 'Herkomst {origin} ging naar een andere organisatie, die de naam bewees',
+  },
+  'origin.certificate_set': {
+    en: 'Stored a client certificate for origin {origin}',
+    nl: 'Clientcertificaat opgeslagen voor herkomst {origin}',
+  },
+  'origin.certificate_removed': {
+    en: 'Removed the client certificate of origin {origin}',
+    nl: 'Clientcertificaat van herkomst {origin} verwijderd',
+  },
   'block.created': { en: 'Blocked {block}', nl: '{block} geblokkeerd' },
   'block.lifted': { en: 'Lifted the block of {block}', nl: 'De blokkade van {block} beëindigd' },
   'block.announced': { en: 'Consumers know of the block of {block}', nl: 'Afnemers weten van de blokkade van {block}' },

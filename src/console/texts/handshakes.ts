@@ -34,8 +34,8 @@ export const handshakePageTexts = {
   keyid: { en: 'Key id', nl: 'Sleutel-id' },
   covered: { en: 'What it covers', nl: 'Wat is ondertekend' },
   unsigned: {
-    en: 'Not signed: the policy of the origin is off, or no key could sign then.',
-    nl: 'Niet ondertekend: het beleid van de herkomst is off, of geen sleutel kon toen ondertekenen.',
+    en: 'Not signed: signatures are off for the origin, or no key could sign then.',
+    nl: 'Niet ondertekend: handtekeningen staan uit voor de herkomst, of geen sleutel kon toen ondertekenen.',
   },
   curl: { en: 'As curl', nl: 'Als curl' },
   triggers: {

@@ -40,7 +40,6 @@ export const identityTexts = {
     nl: isOne ? '1 sleutel' : `${count} sleutels`,
   }),
   read: { en: 'read', nl: 'gelezen' },
-  older: { en: 'Keys that ended', nl: 'Beëindigde sleutels' },
 
   make: { en: 'Make a key', nl: 'Sleutel maken' },
   makeHint: {
@@ -61,6 +60,10 @@ export const identityTexts = {
   overlap: {
     en: 'After that, the keys made before stay in the directory for',
     nl: 'Daarna blijven eerder gemaakte sleutels in de directory',
+  },
+  makeNamed: {
+    en: 'The DNS record names a key made before. Before that key ends, add a record with keyid= and the id of the new key. Both may stand beside each other.',
+    nl: 'Het DNS-record noemt een eerder gemaakte sleutel. Voeg een record toe met keyid= en het id van de nieuwe sleutel voordat die eindigt. Beide mogen naast elkaar staan.',
   },
   made: { en: 'The key is made.', nl: 'De sleutel is gemaakt.' },
   bring: { en: 'Bring a key', nl: 'Sleutel aanleveren' },
@@ -96,6 +99,10 @@ export const identityTexts = {
     en: 'This key signs now. The one made before it takes over, if it has not ended. Without one, handshakes are not signed until you make another key.',
     nl: 'Deze sleutel ondertekent nu. Een eerder gemaakte sleutel die niet is beëindigd, neemt het over. Is die er niet, dan worden handshakes niet ondertekend tot u een sleutel maakt.',
   },
+  revokeNamed: {
+    en: 'The DNS record names this key. Publish the record of another key first, or the name is no longer proven.',
+    nl: 'Het DNS-record noemt deze sleutel. Publiceer eerst het record van een andere sleutel, anders is de naam niet meer bewezen.',
+  },
   revoked: { en: 'The key is revoked.', nl: 'De sleutel is ingetrokken.' },
 
   directory: { en: 'Directory', nl: 'Directory' },
@@ -110,7 +117,6 @@ export const identityTexts = {
     nl: `Serveer dit document op ${url}. Haal het opnieuw op als een sleutel wijzigt.`,
   }),
   document: { en: 'Directory document', nl: 'Directorydocument' },
-  mediaType: { en: 'Content-Type', nl: 'Content-Type' },
 
   proof: { en: 'Proof of domain', nl: 'Bewijs van domein' },
   by: {
@@ -119,7 +125,6 @@ export const identityTexts = {
   } as Record<string, Text>,
   since: { en: 'Since', nl: 'Sinds' },
   lastCheck: { en: 'Last check', nl: 'Laatste controle' },
-  nextCheck: { en: 'Next check', nl: 'Volgende controle' },
   failing: { en: 'The proof is no longer found', nl: 'Het bewijs is niet meer te vinden' },
   failingHint: {
     en: 'The origin stays verified for now. Three failed daily checks in a row end that.',
@@ -127,8 +132,12 @@ export const identityTexts = {
   },
   notVerified: { en: 'Nobody has proven that this name is yours', nl: 'Niemand heeft bewezen dat deze naam van u is' },
   notVerifiedHint: {
-    en: 'Webhook owners and senders see whether a name is verified, and a verified name belongs to your tenant alone. Do one of these, then check.',
-    nl: 'Eigenaren van webhooks en verzenders zien of een naam is geverifieerd, en een geverifieerde naam is alleen van uw organisatie. Doe een van deze twee, en controleer daarna.',
+    en: 'Webhook owners and senders see whether a name is verified, and a verified name belongs to your tenant alone.',
+    nl: 'Eigenaren van webhooks en verzenders zien of een naam is geverifieerd, en een geverifieerde naam is alleen van uw organisatie.',
+  },
+  doOne: {
+    en: 'Do one of these, then check.',
+    nl: 'Doe een van deze twee, en controleer daarna.',
   },
   mustVerify: {
     en: 'Until then, nobody can register a subscription for it.',
@@ -142,6 +151,10 @@ export const identityTexts = {
   proofUrl: {
     en: 'Serve the directory document, which is below, at this URL:',
     nl: 'Serveer het directorydocument, dat hieronder staat, op deze URL:',
+  },
+  proofOff: {
+    en: 'The policy of this origin turns signatures off, so it has no directory. Turn them on to prove the name this way.',
+    nl: 'In het beleid van deze herkomst staan handtekeningen uit, dus er is geen directory. Zet ze aan om de naam zo te bewijzen.',
   },
   needsKey: { en: 'Make a key first: the record names it.', nl: 'Maak eerst een sleutel: het record noemt die.' },
   check: { en: 'Check now', nl: 'Nu controleren' },

@@ -24,6 +24,10 @@ export const signingSecretTexts = {
     nl: 'whsec_ en 24 tot 64 willekeurige bytes in base64.',
   },
   changed: { en: 'The signing secret is changed.', nl: 'Het ondertekengeheim is vervangen.' },
+  replacedMeanwhile: {
+    en: 'The signing secret was changed after you opened this: by someone else, or by your own request whose response was lost. A secret that was made then is not shown again. If you change it once more, the secret before that one ends at once.',
+    nl: 'Het ondertekengeheim is vervangen nadat u dit opende: door iemand anders, of door uw eigen verzoek waarvan het antwoord verloren ging. Een geheim dat toen is gemaakt, wordt niet meer getoond. Vervangt u het nog een keer, dan vervalt het geheim van daarvoor direct.',
+  },
   overlapEnded: { en: 'The previous signing secret has ended.', nl: 'Het vorige ondertekengeheim is vervallen.' },
   remove: { en: 'Remove the signing secret', nl: 'Ondertekengeheim verwijderen' },
   removed: { en: 'The signing secret is removed.', nl: 'Het ondertekengeheim is verwijderd.' },
@@ -31,6 +35,14 @@ export const signingSecretTexts = {
   once: {
     en: 'Assent shows it this once and never again. Give it to your webhook, which checks the signature of each delivery with it.',
     nl: 'Assent toont het één keer, en daarna nooit meer. Geef het aan uw webhook, die er de handtekening van elke bezorging mee controleert.',
+  },
+  lost: {
+    en: 'A signing secret was made, but its response was lost',
+    nl: 'Er is een ondertekengeheim gemaakt, maar het antwoord ging verloren',
+  },
+  lostHint: {
+    en: 'No request shows it again, so your webhook cannot check signatures with it. Change it in the settings.',
+    nl: 'Het wordt niet meer getoond, dus uw webhook kan er geen handtekeningen mee controleren. Vervang het bij de instellingen.',
   },
   haveIt: { en: 'I have copied it', nl: 'Ik heb het gekopieerd' },
 } as const satisfies Record<string, Text | object>;

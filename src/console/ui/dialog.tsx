@@ -7,16 +7,19 @@ import { differences, useVersion, type Version } from '../app/version.js';
 import { commonTexts } from '../texts/common.js';
 import { Differences, Form, FormButtons, ProblemView } from './form.js';
 
-/** A native modal dialog, open as long as it is drawn. Escape closes it, and the focus returns to where it was. */
+/** A native modal dialog, open as long as it is drawn. The focus returns to where it was. */
 export function Dialog({
   title,
   look,
+  isKept = false,
   onClose,
   children,
 }: {
   title: string;
   /** A class of the stylesheet. It has no heading to be seen then. */
   look?: string;
+  /** Only its own buttons close it, not Escape: something in it would be lost. */
+  isKept?: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }) {
@@ -35,7 +38,8 @@ export function Dialog({
       class={look}
       aria-labelledby={id}
       onClose={onClose}
-      {...(look === undefined ? {} : { closedby: 'any' })}
+      onCancel={(event) => isKept && event.preventDefault()}
+      {...{ closedby: isKept ? 'none' : look === undefined ? 'closerequest' : 'any' }}
     >
       <h2 id={id} class={look && 'unseen'}>
         {title}
@@ -55,6 +59,8 @@ interface ConfirmProps {
   /** When it was done, in place of closing. */
   onDone?: () => void;
   isDangerous?: boolean;
+  /** Something was typed that is not typed again easily. */
+  isKept?: boolean;
   /** What is missing or wrong before anything is sent. */
   check?: () => NonNullable<Problem['faults']>;
   /** Pointers of faults that the fields show. */
@@ -72,6 +78,7 @@ export function Confirm({
   onClose,
   onDone = onClose,
   isDangerous = false,
+  isKept = false,
   check,
   shownAt = [],
   children,
@@ -81,7 +88,7 @@ export function Confirm({
     onDone();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} isKept={isKept} onClose={onClose}>
       <Form action={action} onSubmit={submit} {...(check && { check })}>
         {sentence !== undefined && <p class="soft">{sentence}</p>}
         {children}

@@ -20,12 +20,19 @@ export interface Subject {
 /** By what comes after the dot of a kind, unless the whole kind is here. */
 const looks: Record<string, readonly [Look, IconNode] | undefined> = {
   ...Object.fromEntries(
-    ['granted', 'live', 'resumed', 'unblocked', 'released', 'lifted'].map((name) => [name, ['good', Check] as const]),
+    ['granted', 'live', 'resumed', 'unblocked', 'released', 'lifted', 'verified'].map((name) => [
+      name,
+      ['good', Check] as const,
+    ]),
   ),
-  ...Object.fromEntries(['refused', 'unreachable', 'expired'].map((name) => [name, ['bad', X] as const])),
+  ...Object.fromEntries(
+    ['refused', 'unreachable', 'expired', 'unverified', 'lost'].map((name) => [name, ['bad', X] as const]),
+  ),
   ...Object.fromEntries(['held', 'expiring', 'suspended'].map((name) => [name, ['open', Clock] as const])),
   ...Object.fromEntries(
-    ['revoked', 'ended', 'retired', 'deleted', 'removed'].map((name) => [name, ['off', Ban] as const]),
+    ['revoked', 'ended', 'retired', 'deleted', 'removed', 'key_revoked', 'key_ended', 'certificate_removed'].map(
+      (name) => [name, ['off', Ban] as const],
+    ),
   ),
   blocked: ['stop', CircleX],
   'block.created': ['stop', CircleX],

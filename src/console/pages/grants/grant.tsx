@@ -307,15 +307,20 @@ function Actions({ grant, onChanged }: Omit<ChangeProps, 'onClose'>) {
   const [open, setOpen] = useState<'revoke' | 'release' | 'token' | undefined>();
   const { origin, sink, state, helduntil, allowedrate } = grant.value;
   const held = isHeld(helduntil);
+  // The registry signs no other one.
+  const isStanding = state === 'live' && !held;
+  const isRevocable = isAdmin.value && (state === 'live' || state === 'blocked');
   const props = { grant, onChanged, onClose: () => setOpen(undefined) };
   return (
     <>
-      {(state === 'live' || state === 'blocked') && (
+      {(isStanding || isRevocable) && (
         <Menu look="quiet" label={t(texts.actions)} button={<Icon of={Ellipsis} size={18} />}>
-          <MenuButton icon={KeyRound} onClick={() => setOpen('token')}>
-            {t(texts.token)}
-          </MenuButton>
-          {isAdmin.value && (
+          {isStanding && (
+            <MenuButton icon={KeyRound} onClick={() => setOpen('token')}>
+              {t(texts.token)}
+            </MenuButton>
+          )}
+          {isRevocable && (
             <MenuButton icon={Trash2} look="danger" onClick={() => setOpen('revoke')}>
               {t(texts.revoke)}
             </MenuButton>

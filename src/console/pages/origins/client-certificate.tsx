@@ -114,6 +114,7 @@ function UploadDialog({ name, onDone, onClose }: DialogProps) {
       sentence={t(texts.uploadHint)}
       confirm={t(texts.upload)}
       action={action}
+      isKept={certificate !== '' || privatekey !== ''}
       check={() =>
         missing({ '/certificate': [t(texts.pem), certificate], '/privatekey': [t(texts.privateKey), privatekey] })
       }

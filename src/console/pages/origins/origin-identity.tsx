@@ -25,7 +25,8 @@ export function OriginIdentity({
   onChanged: (origin: Version<Origin>) => void;
   reload: () => void;
 }) {
-  const { name } = found.value;
+  const { name, signatures, verification } = found.value;
+  const isOff = signatures === 'off';
   const keys = useResource(
     `keys of ${name}`,
     async (signal) => {
@@ -44,9 +45,17 @@ export function OriginIdentity({
       <div class="split">
         <div>
           <Loaded of={keys}>
-            {(rows) => <OriginKeys name={name} isOff={found.value.signatures === 'off'} keys={rows} reload={changed} />}
+            {(rows) => (
+              <OriginKeys
+                name={name}
+                isOff={isOff}
+                keys={rows}
+                named={verification.by === 'dns' ? verification.keyid : undefined}
+                reload={changed}
+              />
+            )}
           </Loaded>
-          {found.value.signatures !== 'off' && <Directory origin={found.value} keys={keys.data} />}
+          {!isOff && <Directory origin={found.value} keys={keys.data} />}
         </div>
         <ClientCertificate found={found} reload={reload} />
       </div>

@@ -28,7 +28,7 @@ function KeyState({ of: { state, readcode } }: { of: OriginKey }) {
   if (readcode !== undefined && state === 'published') {
     return (
       <Badge look="bad" icon={TriangleAlert}>
-        <span title={readcode}>{t(texts.notRead)}</span>
+        {t(texts.notRead)}
       </Badge>
     );
   }
@@ -46,16 +46,20 @@ export function OriginKeys({
   name,
   isOff,
   keys,
+  named,
   reload,
 }: {
   name: string;
   /** By the policy of the origin. */
   isOff: boolean;
   keys: readonly OriginKey[];
+  /** The id of the one that the DNS record names, which proves the name. */
+  named: string | undefined;
   reload: () => void;
 }) {
   const [opened, setOpened] = useState<Opened>();
   const signer = keys.find(({ state }) => state === 'signing');
+  const isNamed = (key: OriginKey) => key.keyid !== undefined && key.keyid === named;
   const props = { name, onDone: reload, onClose: () => setOpened(undefined) };
   return (
     <section aria-labelledby="keys">
@@ -127,9 +131,17 @@ export function OriginKeys({
           ]}
         />
       )}
-      {opened === 'make' && <MakeDialog {...props} signs={signer !== undefined} />}
+      {opened === 'make' && (
+        <MakeDialog
+          {...props}
+          signs={signer !== undefined}
+          endsNamed={keys.some((key) => key.kind === 'made' && !isOver(key) && isNamed(key))}
+        />
+      )}
       {opened === 'bring' && <BringDialog {...props} />}
-      {typeof opened === 'object' && <RevokeDialog {...props} of={opened} isLast={opened.state === 'signing'} />}
+      {typeof opened === 'object' && (
+        <RevokeDialog {...props} of={opened} isLast={opened.state === 'signing'} isNamed={isNamed(opened)} />
+      )}
     </section>
   );
 }
@@ -139,7 +151,7 @@ const nameOf = ({ keyid, jwksuri, id }: OriginKey) => keyid ?? jwksuri ?? id;
 const kindText = (kind: string) => (texts.kinds[kind] === undefined ? kind : t(texts.kinds[kind]));
 
 function KeyCell({ of: key }: { of: OriginKey }) {
-  const { keyid, jwksuri, keys = [], readat } = key;
+  const { keyid, jwksuri, keys = [], readat, readcode } = key;
   if (keyid !== undefined) {
     return (
       <span class="key">
@@ -153,6 +165,7 @@ function KeyCell({ of: key }: { of: OriginKey }) {
       <bdi>{jwksuri}</bdi>{' '}
       <span class="soft">
         {t(texts.keyCount(formatNumber(keys.length), keys.length === 1))}, {t(texts.read)} <Time at={readat} />
+        {readcode !== undefined && `; ${t(texts.notRead)}: ${readcode}`}
       </span>
     </span>
   );
@@ -166,8 +179,21 @@ interface DialogProps {
 
 type From = keyof typeof texts.fromChoices;
 
+/** Stands for now: a time that has passed, and the same each time the button is pressed. */
+const longAgo = '2000-01-01T00:00:00Z';
+
 /** The first key signs at once; another one when verifiers have it. */
-function MakeDialog({ name, onDone, onClose, signs }: DialogProps & { signs: boolean }) {
+function MakeDialog({
+  name,
+  onDone,
+  onClose,
+  signs,
+  endsNamed,
+}: DialogProps & {
+  signs: boolean;
+  /** The DNS record names a key that ends after the overlap. */
+  endsNamed: boolean;
+}) {
   const [from, setFrom] = useState<From>('usual');
   const [startsat, setStartsat] = useState(() => toLocalTime(new Date(Date.now() + 3_600_000).toISOString()));
   const [overlap, setOverlap] = useState<Overlap>('86400');
@@ -175,9 +201,9 @@ function MakeDialog({ name, onDone, onClose, signs }: DialogProps & { signs: boo
   const keyOf = useKey();
   const action = useAction();
   const make = async () => {
-    const at = from === 'now' ? new Date().toISOString() : from === 'later' ? fromLocalTime(startsat) : undefined;
+    const at = from === 'now' ? longAgo : from === 'later' ? fromLocalTime(startsat) : undefined;
     const body = { ...(at !== undefined && { startsat: at }), ...(signs && { overlapseconds: Number(overlap) }) };
-    const header = { 'Idempotency-Key': keyOf({ from, startsat, overlap }), ...referenceHeader(reference) };
+    const header = { 'Idempotency-Key': keyOf(body), ...referenceHeader(reference) };
     await api.POST('/origins/{name}/keys', { params: { path: { name }, header }, body });
     announce(t(texts.made));
     onDone();
@@ -220,6 +246,7 @@ function MakeDialog({ name, onDone, onClose, signs }: DialogProps & { signs: boo
             value={overlap}
             onChange={setOverlap}
           />
+          {endsNamed && <p class="note open">{t(texts.makeNamed)}</p>}
         </>
       )}
       <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
@@ -261,6 +288,7 @@ function BringDialog({ name, onDone, onClose }: DialogProps) {
       confirm={t(texts.bring)}
       action={action}
       check={check}
+      isKept={jwk !== '' || uri !== ''}
       shownAt={['/publickey', '/jwksuri', 'header/audit-reference']}
       onConfirm={add}
       onClose={onClose}
@@ -301,7 +329,14 @@ function BringDialog({ name, onDone, onClose }: DialogProps) {
   );
 }
 
-function RevokeDialog({ name, of: key, isLast, onDone, onClose }: DialogProps & { of: OriginKey; isLast: boolean }) {
+function RevokeDialog({
+  name,
+  of: key,
+  isLast,
+  isNamed,
+  onDone,
+  onClose,
+}: DialogProps & { of: OriginKey; isLast: boolean; isNamed: boolean }) {
   const [reference, setReference] = useState('');
   const action = useAction();
   const revoke = async () => {
@@ -325,6 +360,7 @@ function RevokeDialog({ name, of: key, isLast, onDone, onClose }: DialogProps & 
       </p>
       <p>{t(texts.revokeLead)}</p>
       {isLast && <p class="note open">{t(texts.revokeLast)}</p>}
+      {isNamed && <p class="note open">{t(texts.revokeNamed)}</p>}
       <ReferenceField problem={action.problem} value={reference} onInput={setReference} />
     </Confirm>
   );

@@ -26,11 +26,12 @@ export function OriginProof({
   onChanged: (origin: Version<Origin>) => void;
 }) {
   const action = useAction();
-  const { name, verification, mustverify = false } = origin;
+  const { name, signatures, verification, mustverify = false } = origin;
   const { by = '', verifiedat, checkedat, detail } = verification;
   const state = verification.state in looks ? verification.state : 'unverified';
   const [usual, icon] = looks[state];
   const look = state === 'unverified' && mustverify ? 'open' : usual;
+  const finding = state === 'verified' ? undefined : detail;
   const check = async () => {
     const { data, etag = '' } = await api.POST('/origins/{name}/verify', { params: { path: { name } } });
     onChanged({ value: data, tag: etag });
@@ -42,28 +43,34 @@ export function OriginProof({
     unverified: texts.notVerified,
   }[state];
   return (
-    <section class={`note ${look}`} aria-label={t(texts.proof)} aria-live="polite">
+    <section class={`note ${look}`} aria-label={t(texts.proof)}>
       <Icon of={icon} size={20} />
       <div>
         <h2>{t(title)}</h2>
         {verifiedat !== undefined && (
           <p>
-            {t(texts.since)} <Time at={verifiedat} look="exact" />. {t(texts.lastCheck)}: <Time at={checkedat} />.
+            {t(texts.since)} <Time at={verifiedat} look="exact" />.{' '}
+            {finding === undefined && checkedat !== undefined && (
+              <>
+                {t(texts.lastCheck)}: <Time at={checkedat} />.
+              </>
+            )}
           </p>
         )}
         {state === 'failing' && <p>{t(texts.failingHint)}</p>}
         {state === 'unverified' && <p>{t(texts.notVerifiedHint)}</p>}
         {state === 'unverified' && mustverify && <p>{t(texts.mustVerify)}</p>}
-        {state !== 'verified' && checkedat !== undefined && (
+        {finding !== undefined && (
           <p>
-            {t(texts.lastCheck)}, <Time at={checkedat} />: <bdi>{detail}</bdi>
+            {t(texts.lastCheck)}, <Time at={checkedat} />: <bdi>{finding}</bdi>
           </p>
         )}
         {isAdmin.value && (
           <>
+            {state === 'unverified' && <p>{t(texts.doOne)}</p>}
             <details open={state !== 'verified'}>
               <summary>{t(texts.how)}</summary>
-              <HowTo of={verification} name={name} />
+              <HowTo of={verification} name={name} isOff={signatures === 'off'} />
             </details>
             <ProblemView problem={action.problem} isRead />
             <div class="actions">
@@ -79,8 +86,16 @@ export function OriginProof({
   );
 }
 
-/** What to publish: one of two. */
-function HowTo({ of: { record, directory }, name }: { of: Origin['verification']; name: string }) {
+/** What to publish: one of two. There is no directory document if the policy turns signatures off. */
+function HowTo({
+  of: { record, directory },
+  name,
+  isOff,
+}: {
+  of: Origin['verification'];
+  name: string;
+  isOff: boolean;
+}) {
   const value = record?.match(/"(.*)"/)?.[1];
   return (
     <div class="ways">
@@ -97,8 +112,8 @@ function HowTo({ of: { record, directory }, name }: { of: Origin['verification']
       </div>
       <div>
         <h3>{t(texts.asDirectory)}</h3>
-        <p>{t(texts.proofUrl)}</p>
-        <Copyable text={directory} label={t(texts.directoryUrl)} />
+        <p>{t(isOff ? texts.proofOff : texts.proofUrl)}</p>
+        {!isOff && <Copyable text={directory} label={t(texts.directoryUrl)} />}
       </div>
     </div>
   );

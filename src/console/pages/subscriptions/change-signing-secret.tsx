@@ -29,6 +29,8 @@ export function ChangeSigningSecret({
   const [secret, setSecret] = useState('');
   const [overlap, setOverlap] = useState<Overlap>(present === undefined ? '0' : '3600');
   const [made, setMade] = useState<string>();
+  const [opened] = useState(present?.fingerprint);
+  const [isReplaced, setIsReplaced] = useState(false);
 
   const patch = async (ifMatch: string, signingsecret: object | null, done: Text) => {
     const params = { path: { id }, header: { 'If-Match': ifMatch } };
@@ -39,12 +41,21 @@ export function ChangeSigningSecret({
     announce(t(done));
     return shown;
   };
+  const readPresent = async () => {
+    const found = await readSubscription(id);
+    // Perhaps by this dialog, and the response was lost: nobody should make another one by pressing the button again.
+    if (found.value.signingsecret?.fingerprint !== opened) {
+      setIsReplaced(true);
+      setSource('enter');
+    }
+    return found;
+  };
   const now = (signingsecret: object | null, done: Text) => async () => {
     if (await action.run(() => patch(tag, signingsecret, done))) onClose();
   };
   if (made !== undefined) {
     return (
-      <Dialog title={t(texts.name)} onClose={onClose}>
+      <Dialog title={t(texts.name)} isKept onClose={onClose}>
         <MadeSecret secret={made} />
         <div class="actions">
           <button type="button" class="first" onClick={onClose}>
@@ -57,10 +68,11 @@ export function ChangeSigningSecret({
   return (
     <ConfirmChange
       of={{ tag, value: subscription }}
-      read={() => readSubscription(id)}
+      read={readPresent}
       title={t(texts.change)}
       confirm={t(texts.change)}
       action={action}
+      isKept={action.isBusy || secret !== ''}
       check={() => (source === 'enter' ? missing({ '/signingsecret/secret': [t(texts.secret), secret] }) : [])}
       shownAt={['/signingsecret/secret', '/signingsecret/overlapseconds']}
       sentence={t(texts.hint)}
@@ -72,6 +84,7 @@ export function ChangeSigningSecret({
       onClose={onClose}
       onDone={() => source === 'enter' && onClose()}
     >
+      {isReplaced && <p class="note open">{t(texts.replacedMeanwhile)}</p>}
       <ChoiceField
         label={t(texts.from)}
         value={source}

@@ -39,6 +39,8 @@ interface Done {
   id: string;
   /** Made for it. No request shows it again. */
   secret: string | undefined;
+  /** One was made, and the response that had it did not arrive. */
+  isSecretLost: boolean;
 }
 
 function RegisterForm({ onDone }: { onDone: (done: Done) => void }) {
@@ -46,7 +48,7 @@ function RegisterForm({ onDone }: { onDone: (done: Done) => void }) {
   const kept = useDraft('register', emptyDraft);
   const form = useSubscriptionForm(kept, action.problem, true);
   const [credential, setCredential] = useState<CredentialDraft>({ credentialtype: '' });
-  const [isSigned, setIsSigned] = useState(false);
+  const [{ isSigned }, setSigning] = useDraft('register signing', { isSigned: false });
   const keyOf = useKey();
 
   const sinkcredential = readCredential(credential);
@@ -64,8 +66,10 @@ function RegisterForm({ onDone }: { onDone: (done: Done) => void }) {
     const header = { 'Idempotency-Key': keyOf(body), Prefer: 'respond-async' };
     const { data } = await api.POST('/subscriptions', { params: { header }, body });
     dropDraft('register');
+    dropDraft('register signing');
     announce(t(texts.registered));
-    onDone({ id: data.id, secret: data.signingsecret?.secret });
+    const secret = data.signingsecret?.secret;
+    onDone({ id: data.id, secret, isSecretLost: isSigned && secret === undefined });
   };
   const shownAt = (action.problem?.faults ?? [])
     .map(({ pointer }) => pointer)
@@ -85,7 +89,7 @@ function RegisterForm({ onDone }: { onDone: (done: Done) => void }) {
                 <input
                   type="checkbox"
                   checked={isSigned}
-                  onChange={({ currentTarget }) => setIsSigned(currentTarget.checked)}
+                  onChange={({ currentTarget }) => setSigning({ isSigned: currentTarget.checked })}
                 />{' '}
                 {t(signingSecretTexts.sign)}
               </label>

@@ -6,7 +6,7 @@ import { registerTexts as texts } from '../../texts/register.js';
 import { subscriptionPageTexts } from '../../texts/subscriptions.js';
 import { Loaded } from '../../ui/form.js';
 import { Copyable, rateText, Sink, StatusBadge } from '../../ui/value.js';
-import { MadeSecret } from './made-secret.js';
+import { LostSecret, MadeSecret } from './made-secret.js';
 import { AskAgain } from './subscription-actions.js';
 import { StatusNote } from './subscription-status.js';
 import { Exchange, Handshakes } from './subscription-timeline.js';
@@ -41,10 +41,12 @@ export function Answer({ of: { status, statusdetails, attempt, sink, origin } }:
 export function Registered({
   id,
   secret,
+  isSecretLost,
   onAnother,
 }: {
   id: string;
   secret: string | undefined;
+  isSecretLost: boolean;
   onAnother: () => void;
 }) {
   const resource = useSubscription(id);
@@ -66,6 +68,7 @@ export function Registered({
         )}
       </div>
       {secret !== undefined && <MadeSecret secret={secret} />}
+      {isSecretLost && <LostSecret id={id} />}
       <Loaded of={resource}>
         {(read) => {
           const { subscription } = read;
