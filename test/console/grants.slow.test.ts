@@ -182,7 +182,9 @@ inBrowser('grants and agreements', () => {
     await page.getByTitle(sink('/held')).click();
     await page.getByText('De herkomst mag aan deze sink sturen').waitFor();
     await page.getByRole('definition').getByText('antwoord op OPTIONS').waitFor();
-    expect(await page.getByRole('button', { name: 'Meer acties' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Meer acties' }).click();
+    await page.getByRole('button', { name: 'Als ondertekend token kopiëren (JWT)' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Intrekken' }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Overeenkomst vastleggen' }).count()).toBe(0);
     await check();
   });
