@@ -72,6 +72,8 @@ export interface OriginProof {
   verifiedAt: Date | undefined;
   /** The latest check that found the proof. */
   provedAt: Date | undefined;
+  /** That check found a key of the origin in the directory at the name. */
+  servesKeys: boolean;
   checkedAt: Date | undefined;
   /** What the latest check found instead of a proof. */
   findings: ProofFindings | undefined;

@@ -43,6 +43,8 @@ create table origin (
   verifiedat timestamptz(3),
   provedat timestamptz(3),
   mustverify boolean not null default false,
+  -- Verifiers find its keys in the directory at its name, as the check that proved it saw.
+  serveskeys boolean not null default false,
   -- The latest check, what it found if that was no proof, how many daily ones in a row said no, and when the next one is due.
   checkedat timestamptz(3),
   checkresult jsonb,

@@ -122,6 +122,10 @@ export const findingTexts = {
     en: `${directory} has no JWK Set with an Ed25519 key.`,
     nl: `${directory} bevat geen JWK Set met een Ed25519-sleutel.`,
   }),
+  directory_of_registry: ({ directory }) => ({
+    en: `${directory} leads to this registry, whose own response proves nothing.`,
+    nl: `${directory} leidt naar dit register, en wat het zelf antwoordt bewijst niets.`,
+  }),
   directory_redirected: ({ directory }, found) => ({
     en: `${directory} returned ${found}. Assent follows no redirect: serve the directory at this URL.`,
     nl: `${directory} gaf ${found}. Assent volgt geen doorverwijzing: bied de directory op deze URL aan.`,

@@ -122,9 +122,11 @@ export function createAsking({
   const ofNames = { ...sinkRules, ports: [443], ownAuthorities: [] };
   const proofs = new ProofChecks({
     database,
-    admit: (tenant, sinkHost) =>
+    admit: (tenant, host) =>
       database.write(async ({ sql }) => {
         await lockRegistry(sql, 'claims');
+        // Without a host, only the tenant's own budget counts: others could use up what they share.
+        const sinkHost = host ?? `${tenant} in DNS`;
         const asked = { id: sinkHost, tenant, sinkHost };
         const held = await rateWindows.admit(sql, [asked], (await databaseTime(sql)).getTime());
         return held.get(sinkHost) ?? 0;

@@ -155,7 +155,7 @@ export function createUpkeep({
     { name: 'delete keys', every: reviewing, run: () => forgetKeysOfOrigins(query, days) },
     { name: 'delete handshakes', every: reviewing, run: () => forgetHandshakes(query, days) },
     { name: 'delete grants', every: reviewing, run: () => forgetGrants({ ...database, query }, days) },
-    { name: 'renew keys of the registry', every: reviewing, run: () => registryKeys.renew() },
+    { name: 'renew keys of the registry', every: forgetting, run: () => registryKeys.renew() },
     { name: 'delete statistics', every: reviewing, run: () => forgetStatistics(query) },
     { name: 'write statistics', every: { ms: flushMs, firstMs: flushMs }, run: () => counter.flush() },
     { name: 'vacuum', every: { ms: tidyMs, firstMs: tidyMs }, run: database.tidy },

@@ -54,7 +54,8 @@ export class RegistryKeys {
   async renew(): Promise<void> {
     this.#read = undefined;
     const newest = (await this.#keys()).at(-1);
-    if (newest === undefined) return;
+    // Also for processes that only read.
+    if (newest === undefined) return this.#make(Infinity);
     if (newest.age >= lifetimeSeconds) await this.#make(lifetimeSeconds);
     const { query } = this.#database;
     // Later than it was replaced, because a process may have read it just before.

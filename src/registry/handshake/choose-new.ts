@@ -58,7 +58,8 @@ export async function chooseNew(
       (select coalesce(jsonb_agg(jsonb_build_object('tenant', b.tenant, 'value', b.value)), '[]') from block b
         where b.tenant = any (${[...tenants, '*']}::text[]) and b.kind = 'network') as networks,
       (select coalesce(jsonb_agg(${certificateColumns} || jsonb_build_object('origin', c.origin)), '[]')
-        from client_certificate c where c.origin = any (${each(({ origin }) => origin)}::text[])) as certificates`;
+        from client_certificate c where c.tenant = any (${tenants}::text[])
+          and c.origin = any (${each(({ origin }) => origin)}::text[])) as certificates`;
   if (room === undefined) throw new Error('This query returns one row.');
   const cooling = new Set(room.cooling);
   const inFlight = new InFlight(places, room.busy);

@@ -109,7 +109,7 @@ export class DryRun {
       if (heldMs !== undefined) return held(heldMs);
       tx.audit(actor, 'webhook.asked', `origin:${origin}`, { origin, sink, subscriber, dryrun: true });
       places.unstored.add(lane);
-      const signer = (await signers.of(sql, [origin])).get(origin);
+      const signer = (await signers.of(sql, [question])).get(origin);
       const clientCertificate = certificates.get(origin);
       return { blockedNetworks: blockedNetworks(tenant), clientCertificate, signer, now: now.getTime() };
     });

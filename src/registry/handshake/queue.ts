@@ -234,7 +234,7 @@ export class Queue {
     if (claims.length === 0) return [];
     const signers = await this.#settings.signers.of(
       sql,
-      claims.map(({ claim }) => claim.origin),
+      claims.map(({ claim }) => claim),
     );
     const prepared = claims.map(({ claim, number, callbackUrl }) => {
       const signing = { signer: signers.get(claim.origin), now };

@@ -25,7 +25,7 @@ import {
 export interface ProofSettings {
   database: Database;
   /** Takes a place in the budgets of handshakes. Returns the milliseconds to wait instead if one is used up. */
-  admit: (tenant: string, host: string) => Promise<number>;
+  admit: (tenant: string, host: string | undefined) => Promise<number>;
   lookUpTexts: (name: string, signal?: AbortSignal) => Promise<FoundTexts>;
   readDocument: ReadDocument;
   /** Whether names of this kind are never looked up: those of internal networks. */
@@ -57,7 +57,7 @@ export class ProofChecks {
     const token = await this.#tokenOf(tenant, name);
     const unproved = { kind: 'unproved', record: tokenRecordOf(name, token) } as const;
     if (this.#settings.isInternal(directoryOf(name))) return unproved;
-    await this.#admit(tenant, name);
+    await this.#admit(tenant, undefined);
     const found = await this.#lookAtRecords(name, [], token, signal);
     return 'kind' in found ? found : unproved;
   }
@@ -77,11 +77,10 @@ export class ProofChecks {
   }
 
   async #tokenOf(tenant: string, name: string): Promise<string> {
-    const [row] = await this.#settings.database.sql.$queryRaw<[{ secret: Uint8Array }]>`select secret from feed_state`;
-    return tokenOf(row.secret, tenant, name);
+    return tokenOf(await secretOf(this.#settings.database.sql), tenant, name);
   }
 
-  async #admit(tenant: string, name: string): Promise<void> {
+  async #admit(tenant: string, name: string | undefined): Promise<void> {
     const waitMs = await this.#settings.admit(tenant, name);
     if (waitMs > 0) {
       throw new RegistryError('too_many_checks', originTexts.tooManyChecks, {
@@ -121,7 +120,9 @@ export class ProofChecks {
   }
 
   async #lookAtDirectory(name: string, keyids: readonly string[], signal?: AbortSignal) {
-    return readDirectory(await this.#settings.readDocument(directoryOf(name), directoryMediaType, signal), keyids);
+    const { readDocument, database } = this.#settings;
+    const read = await readDocument(directoryOf(name), directoryMediaType, signal);
+    return readDirectory(read, keyids, await markOf(database.sql));
   }
 
   async #lookAtRecords(name: string, keyids: readonly string[], token: string, signal?: AbortSignal) {
@@ -165,7 +166,10 @@ export async function storeProof(
 ): Promise<Origin> {
   const { sql } = tx;
   const { proof, dueAt } = afterCheck(before, result, { now: await databaseTime(sql), isDaily, spread });
-  const columns = { name: before.name, ...proofMembers.write(proof), checkdueat: dueAt ?? null };
+  // A check that somebody asked for and that finds nothing postpones no daily one: these count.
+  const isAside = !isDaily && result.kind === 'unproved';
+  const due = isAside ? {} : { checkdueat: dueAt ?? null };
+  const columns = { name: before.name, ...proofMembers.write(proof), ...due };
   const [row] = await sql.$queryRaw<[OriginRow]>`${updateRows('origin', ['name'], [columns])} returning t.*`;
   const after = originOf(row);
   recordProof(tx, actor, before, after);
@@ -204,4 +208,14 @@ async function findRow(sql: Sql, tenant: string, name: string): Promise<OriginRo
   const [row] = await sql.$queryRaw<OriginRow[]>`select * from origin where name = ${name} and tenant = ${tenant}`;
   if (row === undefined) throw new RegistryError('origin_not_found', originTexts.unknown);
   return row;
+}
+
+async function secretOf(sql: Sql): Promise<Uint8Array> {
+  const [row] = await sql.$queryRaw<[{ secret: Uint8Array }]>`select secret from feed_state`;
+  return row.secret;
+}
+
+/** What tells a directory that this registry serves. */
+export async function markOf(sql: Sql): Promise<string> {
+  return tokenOf(await secretOf(sql), '', '');
 }

@@ -26,6 +26,7 @@ export const proofMembers = storedMembers<OriginProof, OriginRow>()({
   verifiedKey: { column: 'verifiedkey' },
   verifiedAt: { column: 'verifiedat' },
   provedAt: { column: 'provedat' },
+  servesKeys: { column: 'serveskeys' },
   checkedAt: { column: 'checkedat' },
   findings: { column: 'checkresult', read: trusted },
   refusals: { column: 'checkrefusals' },

@@ -11,6 +11,8 @@ import type { Context } from '../context.js';
 import { answerMethods } from '../http/app.js';
 import type { Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
+import { markOf } from './check-proof.js';
+import { markHeader } from './domain-proof.js';
 import type { OpenedKey } from './keys.js';
 
 /** Seconds for which verifiers may keep a directory. A new key starts later than that (key-store.ts). */
@@ -26,15 +28,15 @@ export interface Directory {
 /** Undefined for an origin that is unknown, or signs nothing. */
 export async function findDirectory(sql: Sql, by: { name: string } | { id: string }): Promise<Directory | undefined> {
   // By its name only with a proof: otherwise a name that leads here would prove whoever typed it (domain-proof.ts).
-  const where =
-    'name' in by
-      ? Prisma.sql`o.name = ${by.name} and o.verifiedby is not null`
-      : Prisma.sql`o.directory = ${by.id}::uuid`;
-  const rows = await sql.$queryRaw<Array<{ name: string; publickey: PublicKey; startsat: Date; endsat: Date | null }>>`
-    select o.name, k.publickey, k.startsat, k.endsat from origin o join origin_public_key k on k.origin = o.name
-    where ${where} and o.signatures <> 'off' order by k.startsat, k.keyid`;
-  const [first] = rows;
-  if (first === undefined) return undefined;
+  const [origin] = await sql.$queryRaw<Array<{ name: string }>>`
+    select name from origin where signatures <> 'off' and ${
+      'name' in by ? Prisma.sql`name = ${by.name} and verifiedby is not null` : Prisma.sql`directory = ${by.id}::uuid`
+    }`;
+  if (origin === undefined) return undefined;
+  // A statement of its own, because the view finds the keys of one origin only by its name as a value.
+  const rows = await sql.$queryRaw<Array<{ publickey: PublicKey; startsat: Date; endsat: Date | null }>>`
+    select publickey, startsat, endsat from origin_public_key where origin = ${origin.name} order by startsat, keyid`;
+  if (rows.length === 0) return undefined;
   const keys = rows.map(({ publickey: { kty, crv, x, kid }, startsat, endsat }) => ({
     kty,
     crv,
@@ -44,7 +46,7 @@ export async function findDirectory(sql: Sql, by: { name: string } | { id: strin
     nbf: Math.floor(startsat.getTime() / 1_000),
     ...(endsat && { exp: Math.floor(endsat.getTime() / 1_000) }),
   }));
-  return { origin: first.name, keySet: { keys } };
+  return { origin: origin.name, keySet: { keys } };
 }
 
 /**
@@ -69,6 +71,7 @@ export function serveDirectory(
     // Only now: a problem has its own.
     setHeaders(request, response, () => undefined);
     for (const [field, value] of Object.entries(fields)) response.setHeader(field, value);
+    response.setHeader(markHeader, await markOf(database.sql));
     response.setHeader('Content-Type', directoryMediaType);
     response.setHeader('Content-Length', body.length);
     response.setHeader('Cache-Control', `public, max-age=${directorySeconds}`);

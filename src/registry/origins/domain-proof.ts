@@ -25,7 +25,12 @@ import { directoryPath } from '../../signatures/request-signature.js';
  * One outage ends nothing, and neither do checks that somebody asks for.
  */
 
-export type Proved = { kind: 'proved'; place: ProofPlace; keyid?: string };
+/** `servesKeys`: verifiers find a key of the origin at its name, whatever proved it. */
+export type Proved = { kind: 'proved'; place: ProofPlace; keyid?: string; servesKeys?: boolean };
+/** A directory with a key of the origin; `isOwn` if this registry served it. */
+type ServedKeys = { kind: 'served'; keyid: string; isOwn: boolean };
+/** Tells a registry its own directories. */
+export const markHeader = 'Assent-Registry';
 export type CheckResult = Proved | { kind: 'unproved'; findings: ProofFindings };
 
 export const directoryOf = (origin: string) => `https://${origin}${directoryPath}`;
@@ -66,7 +71,8 @@ export function afterCheck(
   if (result.kind === 'proved') {
     const { place: verifiedBy, keyid: verifiedKey } = result;
     const verifiedAt = before.verifiedAt ?? now;
-    const found = { verifiedBy, verifiedKey, verifiedAt, provedAt: now, findings: undefined, refusals: 0 };
+    const servesKeys = result.servesKeys === true;
+    const found = { verifiedBy, verifiedKey, verifiedAt, provedAt: now, servesKeys, findings: undefined, refusals: 0 };
     return { proof: { ...checked, ...found }, dueAt: later(dayMs) };
   }
   const { findings } = result;
@@ -79,7 +85,13 @@ export function afterCheck(
   if (refusals < maxRefusals && !isSilentTooLong) {
     return { proof: { ...checked, findings, refusals }, dueAt: later(isSilent ? silentAgainMs : dayMs) };
   }
-  const none = { verifiedBy: undefined, verifiedKey: undefined, verifiedAt: undefined, provedAt: undefined };
+  const none = {
+    verifiedBy: undefined,
+    verifiedKey: undefined,
+    verifiedAt: undefined,
+    provedAt: undefined,
+    servesKeys: false,
+  };
   return { proof: { ...checked, ...none, findings, refusals: 0 }, dueAt: undefined };
 }
 
@@ -93,12 +105,17 @@ export function readRecords(texts: readonly string[], keyids: readonly string[],
 }
 
 /** What a server of the name returned for its directory. */
-export async function readDirectory(read: DocumentResult, keyids: readonly string[]): Promise<Proved | ProofFinding> {
+export async function readDirectory(
+  read: DocumentResult,
+  keyids: readonly string[],
+  mark: string,
+): Promise<ServedKeys | ProofFinding> {
   if (!read.ok) return findingOf(read);
   const published = (await keysOf(parsed(read.body.toString()))).map(({ kid }) => kid);
   if (published.length === 0) return { code: 'directory_malformed' };
   const keyid = keyids.find((each) => published.includes(each));
-  if (keyid !== undefined) return { kind: 'proved', place: 'directory', keyid };
+  const isOwn = read.headers.some(([name, value]) => name.toLowerCase() === markHeader.toLowerCase() && value === mark);
+  if (keyid !== undefined) return { kind: 'served', keyid, isOwn };
   return { code: 'directory_without_key', found: shortened(published.join(', ')) };
 }
 
@@ -124,11 +141,15 @@ function parsed(body: string): unknown {
 /** Foreign text: only what can be shown. */
 const shortened = (text: string) => text.replace(/[^ -~]/g, '?').slice(0, 200);
 
-/** The directory first: then verifiers find the keys of the origin at its name. */
-export function resultOf(directory: Proved | ProofFinding, dns: Proved | ProofFinding): CheckResult {
-  if ('kind' in directory) return directory;
-  if ('kind' in dns) return dns;
-  return { kind: 'unproved', findings: { directory, dns } };
+/**
+ * The directory first: then verifiers find the keys of the origin at its name. What the registry itself serves there proves
+ * nothing to it: the name would be proved for ever.
+ */
+export function resultOf(directory: ServedKeys | ProofFinding, dns: Proved | ProofFinding): CheckResult {
+  const servesKeys = 'kind' in directory;
+  if (servesKeys && !directory.isOwn) return { kind: 'proved', place: 'directory', keyid: directory.keyid, servesKeys };
+  if ('kind' in dns) return { ...dns, servesKeys };
+  return { kind: 'unproved', findings: { directory: servesKeys ? { code: 'directory_of_registry' } : directory, dns } };
 }
 
 const rank = Object.keys(findingTexts);

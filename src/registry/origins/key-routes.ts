@@ -14,7 +14,7 @@ import { findDirectory } from './directory.js';
 import { readKeySet } from './key-set.js';
 import { createKeyStore, type NewKey, type StoredKey } from './key-store.js';
 import { agentOf, privateJwkOf } from './keys.js';
-import { findOrigin } from './store.js';
+import { findOrigin, lockOrigin } from './store.js';
 
 type KeyOperation =
   'listOriginKeys' | 'createOriginKey' | 'getOriginKey' | 'revokeOriginKey' | 'getPrivateKeys' | 'getDirectory';
@@ -98,7 +98,8 @@ export function keyRoutes({
 
     getPrivateKeys: (call) =>
       database.write(async (tx) => {
-        const origin = await findOrigin(tx.sql, call.principal.tenant, nameOf(call));
+        // Locked: the name cannot move to another tenant between these statements.
+        const origin = await lockOrigin(tx.sql, call.principal.tenant, nameOf(call));
         const opened = await signers.ofOrigin(tx.sql, origin.name);
         const clientcertificate = await clientCertificates.ofOrigin(tx.sql, origin.name);
         tx.audit(actorOf(call), 'origin.keys_read', `origin:${origin.name}`, {

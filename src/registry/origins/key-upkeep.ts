@@ -94,7 +94,7 @@ export function forgetKeysOfOrigins(query: Query, days: number): Promise<void> {
     1_000,
     `with gone as (
        delete from origin_key where id in (
-         select id from origin_key where coalesce(revokedat, endsat) < now() - make_interval(days => $1::int) limit 1000)
+         select id from origin_key where revokedat is null and endsat < now() - make_interval(days => $1::int) limit 1000)
        returning id)
      select count(*)::int as gone from gone`,
     [days],

@@ -22,14 +22,15 @@ import type { SealContext, Vault } from '../storage/vault.js';
  * The private part of a key leaves the registry in one way only: `GET /origins/{name}/private-keys`.
  */
 
-type KeyPlace = Pick<Origin, 'name' | 'directory' | 'signatures' | 'verifiedBy'>;
+type KeyPlace = Pick<Origin, 'name' | 'directory' | 'signatures' | 'verifiedBy' | 'servesKeys'>;
 
 /** The one decision about `Signature-Agent`. An origin whose name serves its keys is found by its name. */
 export function agentOf(
-  { name, directory, signatures, verifiedBy }: KeyPlace,
+  { name, directory, signatures, verifiedBy, servesKeys }: KeyPlace,
   publicUrl: string | undefined,
 ): SignatureAgent {
-  if (verifiedBy === 'directory' || signatures === 'string' || publicUrl === undefined) {
+  const isServed = verifiedBy !== undefined && servesKeys;
+  if (isServed || signatures === 'string' || publicUrl === undefined) {
     return { url: `https://${name}`, type: 'directory' };
   }
   return { url: `${publicUrl}/v1/directories/${directory}`, type: 'jwks_uri' };
@@ -128,15 +129,18 @@ export class Signers {
     this.#settings = settings;
   }
 
-  /** By origin; one statement. Those that sign nothing, or have no key for it, are left out. */
-  async of(sql: Sql, origins: readonly string[]): Promise<Map<string, Signer>> {
+  /** By origin, each with the tenant that sends; one statement. Those that sign nothing, or have no key for it, are left out. */
+  async of(sql: Sql, asked: ReadonlyArray<{ tenant: string; origin: string }>): Promise<Map<string, Signer>> {
     const rows = await sql.$queryRaw<Array<MadeRow & KeyPlace & { signatures: SignatureForm }>>`
-      select o.name, o.directory::text as directory, o.signatures, o.verifiedby as "verifiedBy", k.*
+      select o.name, o.directory::text as directory, o.signatures, o.verifiedby as "verifiedBy",
+        o.serveskeys as "servesKeys", k.*
       from origin o cross join lateral (${signingKeyOf(Prisma.sql`o.name`)}) k
-      where o.name = any (${[...new Set(origins)]}::text[]) and o.signatures <> 'off'`;
+      where o.name = any (${[...new Set(asked.map(({ origin }) => origin))]}::text[]) and o.signatures <> 'off'`;
+    // The name may have moved to another tenant since the question was read.
+    const isOf = new Set(asked.map(({ tenant, origin }) => `${origin} ${tenant}`));
     const signers = new Map<string, Signer>();
     for (const row of rows) {
-      const key = await this.#open(row);
+      const key = isOf.has(`${row.name} ${row.tenant}`) ? await this.#open(row) : undefined;
       if (key === undefined) continue;
       const { name, keyid, signatures: form } = row;
       const agent = agentOf(row, this.#settings.publicUrl);

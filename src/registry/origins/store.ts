@@ -63,10 +63,13 @@ export interface OriginStoreSettings {
   /** Removes what depends on an origin, in the transaction of its removal. */
   removeDependents: (tx: Transaction, actor: Actor, origin: string) => Promise<void>;
   /** The same for its subscriptions, which otherwise keep it. Returns how many. */
-  removeSubscriptions: (tx: Transaction, actor: Actor, origin: string) => Promise<number>;
+  removeSubscriptions: (tx: Transaction, actor: Actor, origin: string, maxRows: number) => Promise<number>;
   /** New origins can have subscriptions only while they are verified. */
   mustVerify: boolean;
 }
+
+/** Subscriptions that one transaction removes. */
+const maxRemoved = 500;
 
 export function createOriginStore({
   database,
@@ -143,18 +146,30 @@ export function createOriginStore({
     async take(actor, origin, holder, proved, request) {
       const key = await makeKey(vault, actor.tenant);
       const { name } = origin;
+      const loser = service(holder.tenant);
+      // No registration, verification or other claim gets between: all of them lock the origin. Registrations end here.
+      const lockHeld = async (sql: Sql) => {
+        const held = await sql.$executeRaw`
+          update origin set mustverify = true where name = ${name} and tenant = ${holder.tenant}
+            and directory = ${holder.directory}::uuid and verifiedby is null`;
+        if (held === 0) throw nameTaken(name);
+      };
+      // However many it has: a transaction for all of them would last too long.
+      let subscriptions = 0;
+      for (let removed = maxRemoved; removed === maxRemoved;) {
+        removed = await database.write(async (tx) => {
+          await lockHeld(tx.sql);
+          return removeSubscriptions(tx, loser, name, maxRemoved);
+        });
+        subscriptions += removed;
+      }
       return refuseTaken(actor.tenant, name, () =>
         database.write(async (tx) => {
           const { sql } = tx;
           const earlier = await repeated(tx, actor, origin, request);
           if (earlier !== undefined) return earlier;
-          // No registration, verification or other claim gets between: all of them lock the origin.
-          const [held] = await sql.$queryRaw<OriginRow[]>`
-            select * from origin where name = ${name} and tenant = ${holder.tenant}
-              and directory = ${holder.directory}::uuid and verifiedby is null for update`;
-          if (held === undefined) throw nameTaken(name);
-          const loser = service(holder.tenant);
-          const subscriptions = await removeSubscriptions(tx, loser, name);
+          await lockHeld(sql);
+          subscriptions += await removeSubscriptions(tx, loser, name, maxRemoved);
           await sql.$executeRaw`delete from origin where name = ${name}`;
           await removeDependents(tx, loser, name);
           tx.audit(loser, 'origin.lost', `origin:${name}`, { by: proved.place, subscriptions });

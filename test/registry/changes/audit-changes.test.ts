@@ -57,6 +57,7 @@ describe('every member that a client can write is in the entry about its change'
       filters: [{ prefix: { id: `${n}` } }],
       sink: newSink(),
       sinkcredential: secret(`planted-every-${n}`),
+      signingsecret: { secret: `whsec_${Buffer.alloc(32, n).toString('base64')}` },
       protocol: 'HTTP',
       protocolsettings: { headers: { 'X-Number': `${n}` } },
       config: { n },

@@ -61,13 +61,16 @@ describe('Prefer', () => {
 });
 
 describe('what is sent', () => {
-  test('the request has the headers of the specification, a contact, and nothing else', async () => {
+  test('the request has the headers of the specification, a contact, a signature, and nothing else', async () => {
     registry.receiver.consent('/headers');
     await tenant.register(registry.receiver.sink('/headers?tenant=1'), { requestedrate: 30 });
     const [request] = asked();
     expect(request).toMatchObject({ method: 'OPTIONS', path: '/headers?tenant=1' });
     const headers = Object.fromEntries(pairs(request?.rawHeaders ?? []));
     expect(Object.keys(headers).sort()).toEqual([
+      'Signature',
+      'Signature-Agent',
+      'Signature-Input',
       'User-Agent',
       'WebHook-Request-Callback',
       'WebHook-Request-Origin',
@@ -290,7 +293,9 @@ describe('a name', () => {
           shown: shown
             .replaceAll(host, 'name')
             .replaceAll(/[0-9a-f-]{36}/g, 'id')
-            .replaceAll(/20\d\d-[^"]*Z/g, 'time'),
+            .replaceAll(/20\d\d-[^"]*Z/g, 'time')
+            .replace(/;created=.*?;tag/, ';tag')
+            .replace(/sig1=:[^:]*:/, 'signature'),
           forAdmin: [verdict, attempts.length],
         };
       }),
