@@ -172,7 +172,7 @@ const unsafe = loadContract()
   .operations.filter(({ isSafe }) => !isSafe)
   .map((operation) => [operation.id, operation] as const);
 onServer.each(unsafe)('a read-only process refuses %s, with its own code', async (_id, operation) => {
-  const client = await reader.as(['assent:admin', 'assent:subscribe', 'assent:deliver']);
+  const client = await reader.as(['assent:admin', 'assent:subscribe', 'assent:deliver', 'assent:sign']);
   const path = operation.path.replace(/[:{][A-Za-z]+}?/g, randomUUID());
   const { status, body, headers } = await client[operation.method](path);
   expect([status, body.code]).toEqual([503, 'read_only']);

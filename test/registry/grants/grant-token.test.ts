@@ -43,8 +43,7 @@ const match = (client: Client, query: object, type = 'com.example.token') =>
     .set('Content-Type', 'application/cloudevents+json')
     .send(JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type }));
 
-test('no key is made before a token is asked for, and one is when several processes need it at once', async () => {
-  expect((await published()).filter(({ kty }) => kty === 'OKP')).toEqual([]);
+test('one key is made, however many processes need it at once', async () => {
   const clients = [registry, ...(beside ? [beside] : [])].map((each) => each.as('assent:deliver'));
   const tokens = await Promise.all((await Promise.all(clients)).flatMap((one) => [tokenOf(one), tokenOf(one)]));
   const [first] = tokens;

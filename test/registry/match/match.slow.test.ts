@@ -437,7 +437,9 @@ describe('a response', () => {
       const { body } = await ask([eventOf(type), eventOf(newType())], { client: trusted, mediaType }).expect(200);
       expect(body.events).toEqual([{ sinks: one.sinks, withheld: one.withheld }, { sinks: [] }]);
     }
-    const lines = after.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /no key opens/.test(msg));
+    const lines = after.logs
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => /no key opens this credential/.test(msg));
     expect(lines).toMatchObject([
       { level: 'error', subscription: id, err: { message: expect.stringContaining('"lost"') } },
     ]);

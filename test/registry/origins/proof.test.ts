@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { markOf } from '../../../src/registry/origins/check-proof.js';
 import { thumbprintOf } from '../../../src/signatures/keys.js';
 import { startEgressProxy, type EgressProxy } from '../../support/egress-proxy.js';
 import { forbidden } from '../../support/hostile-addresses.js';
@@ -127,6 +128,33 @@ test('a directory at the name with one of its keys verifies an origin', async ()
   const { name, keyid, jwk } = await newOrigin();
   serve(name, await newKey(), jwk);
   expect(await verify(name)).toMatchObject({ state: 'verified', by: 'directory', keyid });
+});
+
+test('a directory that this registry serves proves nothing to it; verifiers are sent there once DNS proves the name', async () => {
+  const { name, keyid, jwk } = await newOrigin();
+  const mark = await markOf(registry.service.database.sql);
+  const own = (response: ServerResponse) =>
+    response.writeHead(200, { 'Assent-Registry': mark }).end(JSON.stringify({ keys: [jwk] }));
+  directories.set(name, own);
+  expect(await verify(name)).toMatchObject({ state: 'unverified', code: 'directory_of_registry' });
+  publish(name, `keyid=${keyid}`);
+  expect(await verify(name)).toMatchObject({ state: 'verified', by: 'dns' });
+  const [served] = await registry.sql('select serveskeys from origin where name = $1', name);
+  expect(served).toEqual({ serveskeys: true });
+  publish(name);
+  for (let day = 0; day < 3; day += 1) await passDay(name);
+  expect(await read(name)).toMatchObject({ state: 'unverified' });
+});
+
+test('checks that somebody asks for postpone no daily check, which alone ends a verification', async () => {
+  const { name, keyid } = await newOrigin();
+  publish(name, `keyid=${keyid}`);
+  await verify(name);
+  publish(name);
+  const due = () => registry.sql('select checkdueat from origin where name = $1', name);
+  const before = await due();
+  expect(await verify(name)).toMatchObject({ state: 'failing' });
+  expect(await due()).toEqual(before);
 });
 
 test.each<[string, string, (name: string, jwk: object) => unknown]>([
