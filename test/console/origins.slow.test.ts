@@ -135,6 +135,7 @@ inBrowser('origins in the console', () => {
       .waitFor();
     await page.getByRole('definition').getByText('@target-uri').waitFor();
     await check();
+    await stage.tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
   });
 
   test('an origin that is used is not deleted, and its subscriptions are one link away', async () => {
