@@ -108,7 +108,7 @@ export function readSignatures(fieldOf: FieldOf, tag?: string): ReadSignature[] 
     const value: unknown = values.get(label)?.[0];
     if (!(value instanceof ArrayBuffer)) throw new SignatureError(`Signature has no bytes for ${label}.`);
     if (!isInnerList(input)) throw new SignatureError(`Signature-Input has no list of components for ${label}.`);
-    const components = input[0].map(componentOf);
+    const components = componentsOf(input);
     return {
       label,
       components,
@@ -143,20 +143,22 @@ export function fieldsOf(pairs: Iterable<readonly [string, string]>): FieldOf {
 
 /** Section 2.5: a line for each component, and the parameters last. */
 function baseOf(components: readonly Component[], input: InnerList, message: SignedMessage): Uint8Array<ArrayBuffer> {
+  const read = new Map<string, Dictionary>();
   const lines = components.map((component, place) => {
     const identifier = serializeItem(input[0][place] as Item);
-    return `${identifier}: ${valueOf(component, message)}`;
+    return `${identifier}: ${valueOf(component, message, read)}`;
   });
-  // A component twice would let one line stand for another (section 2).
-  if (new Set(lines.map((line) => line.slice(0, line.indexOf(': ')))).size !== lines.length) {
-    throw new SignatureError('The signature covers a component twice.');
-  }
   return utf8Bytes([...lines, `"@signature-params": ${serializeInnerList(input)}`].join('\n'));
 }
 
-function valueOf({ name, key, req }: Component, message: SignedMessage): string {
+/** `read` has the dictionaries that other components needed. */
+function valueOf({ name, key, req }: Component, message: SignedMessage, read: Map<string, Dictionary>): string {
   const of = req ? requestOf(message) : message;
-  const value = name.startsWith('@') ? derived(name, of) : fieldValue(name, key, of.fieldOf);
+  const value = name.startsWith('@')
+    ? derived(name, of)
+    : key === undefined
+      ? of.fieldOf(name)
+      : memberOf(name, key, of.fieldOf, read);
   if (value === undefined) throw new SignatureError(`The message has no ${name}.`);
   // A line break would forge further lines of the base.
   if (/[\r\n]/.test(value)) throw new SignatureError(`${name} has a line break.`);
@@ -168,10 +170,13 @@ function requestOf(message: SignedMessage): SignedRequest {
   throw new SignatureError('Only the signature of a response covers its request.');
 }
 
-function fieldValue(name: string, key: string | undefined, fieldOf: FieldOf): string | undefined {
+function memberOf(name: string, key: string, fieldOf: FieldOf, read: Map<string, Dictionary>): string | undefined {
   const value = fieldOf(name);
-  if (value === undefined || key === undefined) return value;
-  const member = dictionaryOf(name, value).get(key);
+  if (value === undefined) return undefined;
+  // Of a request and its response, only equal values share one.
+  const dictionary = read.get(value) ?? dictionaryOf(name, value);
+  read.set(value, dictionary);
+  const member = dictionary.get(key);
   if (member === undefined) return undefined;
   return isInnerList(member) ? serializeInnerList(member) : serializeItem(member);
 }
@@ -205,6 +210,21 @@ function itemOf({ name, key, req }: Component): Item {
   if (key !== undefined) parameters.set('key', key);
   if (req) parameters.set('req', true);
   return [name, parameters];
+}
+
+/** Above it, a signature costs more than it says. */
+const maxComponents = 64;
+
+function componentsOf([items]: InnerList): Component[] {
+  if (items.length > maxComponents) {
+    throw new SignatureError(`The signature covers more than ${maxComponents} components.`);
+  }
+  const components = items.map(componentOf);
+  // A component twice would let one line stand for another (section 2).
+  if (new Set(components.map(({ name, key, req }) => JSON.stringify([name, key, req]))).size !== components.length) {
+    throw new SignatureError('The signature covers a component twice.');
+  }
+  return components;
 }
 
 /** Other parameters (`sf`, `bs`, `tr`, `name`) are refused: a value that is read in another way is another value. */

@@ -123,6 +123,22 @@ describe.each(vectors)('%s', (_name, message) => {
   });
 });
 
+test.each([
+  ['64 components', Array.from({ length: 64 }, (_, at) => `"x-${at}"`), undefined],
+  ['65 components', Array.from({ length: 65 }, (_, at) => `"x-${at}"`), 'more than 64 components'],
+  ['members of a dictionary', ['"a";key="b"', '"a";key="c"', '"a"'], undefined],
+  ['a component twice', ['"a"', '"@method"', '"a"'], 'a component twice'],
+  ['a component twice, written in two ways', ['"a";key="b";req', '"a";req;key="b"'], 'a component twice'],
+])('a signature of %s is read, or refused before anything is done for it', (_title, components, fault) => {
+  const fieldOf = fieldsOf([
+    ['Signature-Input', `s=(${components.join(' ')})`],
+    ['Signature', 's=:AAAA:'],
+  ]);
+  const read = () => readSignatures(fieldOf);
+  if (fault === undefined) expect(read()).toHaveLength(1);
+  else expect(read).toThrow(fault);
+});
+
 test('the thumbprint of a key is that of RFC 8037, and of what a set has only the Ed25519 keys count', async () => {
   await expect(
     thumbprintOf({ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }),
@@ -163,6 +179,18 @@ test('a message is signed as the example of Standard Webhooks', async () => {
     [[secret], 1614264000, 'signature_early'],
   ] as const) {
     await expect(verifyMessage(fieldOf, message.body, secrets, at)).resolves.toMatchObject({ ok: false, fault });
+  }
+  const signed = fields['webhook-signature']!;
+  const others = Array.from({ length: 30 }, () => 'v1,AAAA');
+  for (const [value, fault] of [
+    [`v2,x ${others.join(' ')} ${signed}`, undefined],
+    [`v1,AAAA, ${signed}, v1,BBBB`, undefined],
+    [`${signed.slice(0, -6)}AAAA=`, 'signature_invalid'],
+    [`${'v1,AAAA '.repeat(512)}${signed}`, 'signature_malformed'],
+  ] as const) {
+    const given = fieldsOf(Object.entries({ ...fields, 'webhook-signature': value }));
+    const verified = await verifyMessage(given, message.body, [other, secret], 1614265335);
+    expect(verified.ok ? undefined : verified.fault).toBe(fault);
   }
   expect(secretOf('whsec_c2hvcnQ=')).toBeUndefined();
   expect(secretOf(secret.slice(6))).toBeUndefined();

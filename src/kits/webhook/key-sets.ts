@@ -47,13 +47,18 @@ export class KeySets {
     this.#now = settings.now ?? (() => Date.now() / 1_000);
   }
 
-  /** Looks for an unknown key in the document once more. Rejects with KeysUnavailable. */
+  /**
+   * Undefined only if the document, read since this call, has no such key: it may be a new one, and a sender takes a
+   * refusal as final. Rejects with KeysUnavailable.
+   */
   async keyOf(url: string, keyid: string): Promise<PublicKey | undefined> {
     const document = this.#documentOf(url);
     const startedAt = this.#now();
     if (startedAt >= document.freshUntil) await this.#refresh(url, document);
     if (!document.keys.has(keyid) && document.readAt < startedAt) await this.#refresh(url, document);
-    if (this.#now() < document.freshUntil + staleSeconds) return document.keys.get(keyid);
+    const key = document.keys.get(keyid);
+    if (key !== undefined && this.#now() < document.freshUntil + staleSeconds) return key;
+    if (key === undefined && document.readAt >= startedAt) return undefined;
     throw new KeysUnavailable(`The keys of the origin cannot be read at ${url} at present.`);
   }
 

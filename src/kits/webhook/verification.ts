@@ -182,7 +182,8 @@ export class Verification {
       if (!message.ok) return refuse(message);
       if (signed === undefined) ({ fingerprint, until } = message.message);
     }
-    const id = `${origin}:${fingerprint}`;
+    // Without a key, nothing that is signed names the origin: a copy that names another one is a copy.
+    const id = `${signed === undefined ? 'secret' : origin}:${fingerprint}`;
     const seconds = Math.max(1, Math.ceil(until - Date.now() / 1_000));
     if (!(await this.#replays.add(id, seconds))) {
       return refuse(wrong('signature_replayed', 'This request was received before. Sign each attempt anew.'));

@@ -228,14 +228,17 @@ describe('with secrets', () => {
     expect(allows(await ask('OPTIONS', { 'WebHook-Request-Origin': origin }))).toBe(origin);
   });
 
-  test('a copy is refused, even with another one of its signatures', async () => {
-    const { ask } = await verifying({ keys: undefined, secrets: [current, old] });
+  test('a copy is refused, even with another one of its signatures, or another origin, which is not signed', async () => {
+    const origins = { [origin]: 100, 'other.example.com': 100 };
+    const { ask } = await verifying({ keys: undefined, secrets: [current, old] }, { origins });
     const headers = await message([current, old]);
     expect((await ask('POST', headers, body)).status).toBe(204);
     const [first, second] = headers['webhook-signature']!.split(' ') as [string, string];
     for (const kept of [first, second]) {
       expect(faultOf(await ask('POST', { ...headers, 'webhook-signature': kept }, body))).toBe('signature_replayed');
     }
+    const copy = { ...headers, 'WebHook-Request-Origin': 'other.example.com' };
+    expect(faultOf(await ask('POST', copy, body))).toBe('signature_replayed');
   });
 
   test.each<[string, Partial<VerifySettings>]>([
@@ -375,11 +378,14 @@ describe('keys at a URL', () => {
     state.now += 11;
     state.published = [signer.public, next.public];
     expect([await isKnown(next), await isKnown(signer), state.reads]).toEqual([true, true, 2]);
+    // A sender takes "unknown" as final: only a read since the request says so.
+    const says: unknown[] = [];
     for (let time = 0; time < 20; time += 1) {
-      expect(await isKnown(stranger)).toBe(false);
+      says.push(await isKnown(stranger).catch((error: unknown) => error instanceof KeysUnavailable && 'later'));
       state.now += 1;
     }
-    expect(state.reads).toBeLessThanOrEqual(4);
+    expect(state.reads).toBe(3);
+    expect(says).toEqual(Array.from({ length: 20 }, (_, at) => at % 10 !== 0 && 'later'));
     state.published = [next.public];
     state.now += 301;
     expect([await isKnown(signer), await isKnown(next)]).toEqual([false, true]);
@@ -409,10 +415,13 @@ describe('keys at a URL', () => {
     expect(state.reads).toBe(2);
   });
 
-  test('an outage leaves the old keys in force for an hour', async () => {
+  test('an outage leaves the old keys in force for an hour, and makes no new one unknown', async () => {
     const { state, isKnown } = reading();
     await isKnown(signer);
     state.published = undefined;
+    state.now += 100;
+    await expect(isKnown(next)).rejects.toBeInstanceOf(KeysUnavailable);
+    state.now -= 100;
     state.now += 300 + 3_599;
     expect(await isKnown(signer)).toBe(true);
     state.now += 1;
@@ -426,8 +435,10 @@ describe('keys at a URL', () => {
     keys.on('/jwks', (_, response: ServerResponse) => response.end(JSON.stringify({ keys: [signer.public] })));
     const read = { networks: ['127.0.0.0/8', '::1/128'], ca: keys.ca };
     const { ask } = await verifying({ keys: async () => keys.sink('/jwks'), ...read });
-    expect((await ask('POST', await signed(), body)).status).toBe(204);
     expect(faultOf(await ask('POST', await signed({}, stranger), body))).toBe('key_unknown');
+    expect((await ask('POST', await signed(), body)).status).toBe(204);
+    const later = await ask('POST', await signed({}, stranger), body);
+    expect([later.status, later.headers['retry-after'], faultOf(later)]).toEqual([503, '10', 'keys_unavailable']);
   });
 });
 
