@@ -439,7 +439,7 @@ describe('a response', () => {
     }
     const lines = after.logs
       .map((line) => JSON.parse(line))
-      .filter(({ msg }) => /no key opens this credential/.test(msg));
+      .filter(({ msg, subscription }) => /no key opens/.test(msg) && subscription !== undefined);
     expect(lines).toMatchObject([
       { level: 'error', subscription: id, err: { message: expect.stringContaining('"lost"') } },
     ]);
