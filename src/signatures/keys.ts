@@ -10,8 +10,10 @@ export interface PublicKey {
   kid: string;
 }
 
-export interface KeySet {
-  keys: readonly PublicKey[];
+/** A key of a set, with the times from when and until when it signs, in seconds since 1970. */
+export interface PublishedKey extends PublicKey {
+  nbf?: number;
+  exp?: number;
 }
 
 /** The thumbprint of a key (RFC 7638; RFC 8037, appendix A.3), in base64url: the `keyid` of its signatures. */
@@ -21,11 +23,28 @@ export async function thumbprintOf({ crv, kty, x }: Pick<PublicKey, 'crv' | 'kty
 }
 
 /** The keys of a JWK Set that can verify a signature, each with its thumbprint; those of other kinds are left out. */
-export async function keysOf(set: unknown): Promise<PublicKey[]> {
+export async function keysOf(set: unknown): Promise<PublishedKey[]> {
   const keys = typeof set === 'object' && set !== null ? (set as { keys?: unknown }).keys : undefined;
   if (!Array.isArray(keys)) return [];
-  const found = await Promise.all(keys.slice(0, maxKeys).map(publicKeyOf));
+  const found = await Promise.all(keys.slice(0, maxKeys).map(publishedKeyOf));
   return found.flatMap((key) => key ?? []);
+}
+
+/** The same of a text; undefined if it is no JWK Set. */
+export async function keysIn(text: string): Promise<PublishedKey[] | undefined> {
+  try {
+    const set: unknown = JSON.parse(text);
+    return Array.isArray((set as { keys?: unknown } | null)?.keys) ? await keysOf(set) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function publishedKeyOf(jwk: unknown): Promise<PublishedKey | undefined> {
+  const key = await publicKeyOf(jwk);
+  const { use = 'sig', nbf, exp } = (jwk ?? {}) as Record<string, unknown>;
+  if (key === undefined || use !== 'sig') return undefined;
+  return { ...key, ...(typeof nbf === 'number' && { nbf }), ...(typeof exp === 'number' && { exp }) };
 }
 
 const maxKeys = 100;

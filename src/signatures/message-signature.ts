@@ -103,20 +103,29 @@ export function readSignatures(fieldOf: FieldOf, tag?: string): ReadSignature[] 
   }
   const values = dictionaryOf('Signature', signatures);
   return Array.from(dictionaryOf('Signature-Input', inputs)).flatMap(([label, input]) => {
-    const meantFor: unknown = input[1].get('tag') ?? tag;
-    if (meantFor !== tag && tag !== undefined) return [];
-    const value: unknown = values.get(label)?.[0];
-    if (!(value instanceof ArrayBuffer)) throw new SignatureError(`Signature has no bytes for ${label}.`);
-    if (!isInnerList(input)) throw new SignatureError(`Signature-Input has no list of components for ${label}.`);
-    const components = componentsOf(input);
-    return {
-      label,
-      components,
-      parameters: parametersOf(input[1]),
-      signature: new Uint8Array(value),
-      base: (message: SignedMessage) => baseOf(components, input, message),
-    };
+    const meantFor: unknown = input[1].get('tag');
+    if (tag !== undefined && meantFor !== undefined && meantFor !== tag) return [];
+    try {
+      return [readSignature(label, input, values.get(label)?.[0])];
+    } catch (error) {
+      // Without a tag, it may be one of those.
+      if (tag !== undefined && meantFor === undefined && error instanceof SignatureError) return [];
+      throw error;
+    }
   });
+}
+
+function readSignature(label: string, input: Item | InnerList, value: unknown): ReadSignature {
+  if (!(value instanceof ArrayBuffer)) throw new SignatureError(`Signature has no bytes for ${label}.`);
+  if (!isInnerList(input)) throw new SignatureError(`Signature-Input has no list of components for ${label}.`);
+  const components = componentsOf(input);
+  return {
+    label,
+    components,
+    parameters: parametersOf(input[1]),
+    signature: new Uint8Array(value),
+    base: (message) => baseOf(components, input, message),
+  };
 }
 
 /** The value of a string or of one member of a dictionary, such as `Signature-Agent`; undefined for any other value. */
@@ -212,14 +221,14 @@ function itemOf({ name, key, req }: Component): Item {
   return [name, parameters];
 }
 
-/** Above it, a signature costs more than it says. */
+/** Above it, a signature costs more than it says. The attributes of an event in headers do not count. */
 const maxComponents = 64;
 
 function componentsOf([items]: InnerList): Component[] {
-  if (items.length > maxComponents) {
+  const components = items.map(componentOf);
+  if (components.filter(({ name }) => !name.startsWith('ce-')).length > maxComponents) {
     throw new SignatureError(`The signature covers more than ${maxComponents} components.`);
   }
-  const components = items.map(componentOf);
   // A component twice would let one line stand for another (section 2).
   if (new Set(components.map(({ name, key, req }) => JSON.stringify([name, key, req]))).size !== components.length) {
     throw new SignatureError('The signature covers a component twice.');

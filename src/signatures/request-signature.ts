@@ -4,7 +4,7 @@
 import { serializeDictionary, Token, type Item } from 'structured-headers';
 import { base64Of, base64urlOf } from './base64.js';
 import { contentDigestOf, isDigestOf } from './content-digest.js';
-import { isSignedBy, type PublicKey } from './keys.js';
+import { isSignedBy, type PublishedKey } from './keys.js';
 import {
   prepareSignature,
   readSignatures,
@@ -143,8 +143,11 @@ export type SignatureFault =
 export interface VerifiedSignature {
   keyid: string;
   nonce: string | undefined;
-  /** The same for a repetition of this request, and for no other one. */
-  fingerprint: string;
+  /**
+   * One for each signature of the request that is right. A copy of the request, also with fewer of its signatures, has none
+   * that is new; no other request has one of them.
+   */
+  fingerprints: string[];
   /** Seconds since 1970 until which a repetition must be remembered. */
   until: number;
   agent: SignatureAgent | undefined;
@@ -155,7 +158,7 @@ export type Verification =
 
 export interface VerifySettings {
   /** The key with this thumbprint, if it is one of the origin that the request names. */
-  keyOf: (keyid: string, agent: SignatureAgent | undefined) => Promise<PublicKey | undefined>;
+  keyOf: (keyid: string, agent: SignatureAgent | undefined) => Promise<PublishedKey | undefined>;
   /** Of a delivery; undefined for OPTIONS. A function is called once the signature itself is right. */
   body: Uint8Array | undefined | (() => Promise<Uint8Array>);
   /** Names of fields, in lower case, that the signature must cover, too: those of an event in binary mode. */
@@ -170,21 +173,41 @@ export interface VerifySettings {
  * a function of the settings does.
  */
 export async function verifyRequest(request: SignedRequest, settings: VerifySettings): Promise<Verification> {
+  let candidates: ReadSignature[];
   try {
-    const candidates = readSignatures(request.fieldOf, signatureTag);
-    if (candidates.length === 0) return refused('signature_missing', 'The request has no signature (RFC 9421).');
-    let first: Verification | undefined;
-    // A proxy may have added one of its own.
-    for (const each of candidates.slice(0, 5)) {
-      const verified = await verifyOne(request, each, settings);
-      if (verified.ok) return verified;
-      first ??= verified;
-    }
-    return first as Verification;
+    candidates = readSignatures(request.fieldOf, signatureTag);
   } catch (error) {
-    if (error instanceof SignatureError) return refused('signature_malformed', error.message);
-    throw error;
+    return refusedBy(error);
   }
+  if (candidates.length === 0) return refused('signature_missing', 'The request has no signature (RFC 9421).');
+  if (candidates.length > maxSignatures) {
+    return refused('signature_malformed', `The request has more than ${maxSignatures} signatures.`);
+  }
+  let right: VerifiedSignature | undefined;
+  let wrong: Verification | undefined;
+  let fault: unknown;
+  // A proxy may have added one of its own: one that is right is enough.
+  for (const each of candidates) {
+    try {
+      const verified = await verifyOne(request, each, settings);
+      if (!verified.ok) wrong ??= verified;
+      else if (right === undefined) right = verified.signature;
+      else right.fingerprints.push(...verified.signature.fingerprints);
+    } catch (error) {
+      fault ??= error;
+    }
+  }
+  if (right !== undefined) return { ok: true, signature: right };
+  if (fault !== undefined) return refusedBy(fault);
+  return wrong as Verification;
+}
+
+const maxSignatures = 5;
+
+/** Rejects with an error that is not about the request. */
+function refusedBy(error: unknown): Verification {
+  if (error instanceof SignatureError) return refused('signature_malformed', error.message);
+  throw error;
 }
 
 async function verifyOne(
@@ -207,6 +230,10 @@ async function verifyOne(
   const agent = agentOf(request.fieldOf, read);
   const key = await keyOf(keyid, agent);
   if (key === undefined) return refused('key_unknown', `The origin has no key ${keyid}.`);
+  const { nbf = -Infinity, exp = Infinity } = key;
+  if (now < nbf - skewSeconds || now > exp + skewSeconds) {
+    return refused('key_unknown', `The key ${keyid} of the origin does not sign now (nbf, exp).`);
+  }
   const base = read.base(request);
   if (!(await isSignedBy(key, read.signature, base))) {
     return refused('signature_invalid', 'The signature is not one of this request and this key.');
@@ -215,7 +242,7 @@ async function verifyOne(
   if (content !== undefined && !(await isDigestOf(request.fieldOf('content-digest') ?? '', content))) {
     return refused('digest_mismatch', 'Content-Digest is not that of the body (RFC 9530).');
   }
-  return { ok: true, signature: { keyid, nonce, fingerprint: await fingerprintOf(base), until, agent } };
+  return { ok: true, signature: { keyid, nonce, fingerprints: [await fingerprintOf(base)], until, agent } };
 }
 
 /** What tells a signed text from every other one: 128 bits, in base64url. */

@@ -109,6 +109,7 @@ export function createDeliver(settings: DeliverSettings) {
         continue;
       }
       const reply = await attempt(event, origin, using, signal, permit);
+      const isUnsigned = signing.lacksKeys(origin);
       if (reply.kind === 'blocked') {
         onWithheld(origin, sink, new Error(`Nothing was delivered. ${reply.detail}`));
         return { sink, outcome: 'blocked', detail: reply.detail, attempts };
@@ -121,7 +122,8 @@ export function createDeliver(settings: DeliverSettings) {
         previous = undefined;
         continue;
       }
-      if (!isTransient.has(outcome) || attempts >= maxAttempts) {
+      const mayPass = isTransient.has(outcome) || (isUnsigned && outcome === 'unauthorized');
+      if (!mayPass || attempts >= maxAttempts) {
         const { helduntil } = permission(origin, sink);
         const what =
           reply.kind === 'answered' ? { statusCode: reply.status } : { code: reply.code, detail: reply.detail };

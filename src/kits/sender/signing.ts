@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, randomUUID, sign, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, sign, type KeyObject } from 'node:crypto';
 import { sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
 import type { KnownOrigin } from '../../matching/replica/replica.js';
@@ -148,13 +148,19 @@ export class Signing {
       return {};
     }
     try {
-      const settings = { keyid: key.keyid, form, agent, now, nonce: randomUUID() };
+      const settings = { keyid: key.keyid, form, agent, now };
       const prepared = await prepareDelivery({ method: 'POST', ...delivery }, settings);
       return prepared.fields(sign(null, prepared.base, key.privateKey));
     } catch (error) {
       this.#report(entry, `A delivery of ${name} could not be signed.`, error);
       return {};
     }
+  }
+
+  /** Its deliveries should be signed, and its keys could not be loaded: a webhook that refuses them may take the next one. */
+  lacksKeys(name: string): boolean {
+    const entry = this.#entries.get(name);
+    return entry !== undefined && entry.failures > 0 && entry.material === undefined && entry.seen.signatures !== 'off';
   }
 
   #originOf(name: string): KnownOrigin | undefined {

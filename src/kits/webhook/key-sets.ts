@@ -1,5 +1,5 @@
 import { utf8Text } from '../../base/formats/bytes.js';
-import { keysOf, type PublicKey } from '../../signatures/keys.js';
+import { keysIn, type PublishedKey } from '../../signatures/keys.js';
 import type { ReadResult } from './callback-call.js';
 
 /** Seconds for which a document is used without another look, whatever its Cache-Control says. */
@@ -8,8 +8,10 @@ const freshness = { min: 60, usual: 300, max: 3_600 };
 const pauseSeconds = 10;
 /** Seconds for which old keys are used while the document cannot be read. */
 const staleSeconds = 3_600;
-/** Above it, the one that was used the longest time ago is forgotten. */
+/** Above it, one is forgotten: that was never read, or else that was used the longest time ago. */
 const maxDocuments = 1_000;
+/** At once, of all documents: names that strangers invent lead to no more requests than that. */
+const maxReads = 32;
 
 /** The keys of an origin cannot be read at present. */
 export class KeysUnavailable extends Error {
@@ -18,7 +20,7 @@ export class KeysUnavailable extends Error {
 
 /** Times are in seconds. */
 interface Document {
-  keys: ReadonlyMap<string, PublicKey>;
+  keys: ReadonlyMap<string, PublishedKey>;
   /** When the last read ended, well or not. */
   triedAt: number;
   /** When the keys were read; before the first time long ago, as `freshUntil` is. */
@@ -41,6 +43,7 @@ export class KeySets {
   readonly #documents = new Map<string, Document>();
   readonly #settings: KeySetSettings;
   readonly #now: () => number;
+  #reads = 0;
 
   constructor(settings: KeySetSettings) {
     this.#settings = settings;
@@ -51,7 +54,7 @@ export class KeySets {
    * Undefined only if the document, read since this call, has no such key: it may be a new one, and a sender takes a
    * refusal as final. Rejects with KeysUnavailable.
    */
-  async keyOf(url: string, keyid: string): Promise<PublicKey | undefined> {
+  async keyOf(url: string, keyid: string): Promise<PublishedKey | undefined> {
     const document = this.#documentOf(url);
     const startedAt = this.#now();
     if (startedAt >= document.freshUntil) await this.#refresh(url, document);
@@ -66,7 +69,7 @@ export class KeySets {
   #documentOf(url: string): Document {
     const known = this.#documents.get(url);
     if (known !== undefined) this.#documents.delete(url);
-    else if (this.#documents.size >= maxDocuments) this.#documents.delete(this.#documents.keys().next().value!);
+    else if (this.#documents.size >= maxDocuments) this.#documents.delete(this.#leastUseful());
     const never = -Infinity;
     const document = known ?? {
       keys: new Map(),
@@ -79,10 +82,19 @@ export class KeySets {
     return document;
   }
 
+  #leastUseful(): string {
+    for (const [url, { readAt, reading }] of this.#documents) {
+      if (readAt === -Infinity && reading === undefined) return url;
+    }
+    return this.#documents.keys().next().value!;
+  }
+
   async #refresh(url: string, document: Document): Promise<void> {
     if (document.reading !== undefined) return document.reading;
-    if (this.#now() < document.triedAt + pauseSeconds) return;
+    if (this.#now() < document.triedAt + pauseSeconds || this.#reads >= maxReads) return;
+    this.#reads += 1;
     const reading = this.#read(url, document).finally(() => {
+      this.#reads -= 1;
       document.triedAt = this.#now();
       document.reading = undefined;
     });
@@ -93,24 +105,15 @@ export class KeySets {
   async #read(url: string, document: Document): Promise<void> {
     const startedAt = this.#now();
     const result = await this.#settings.read(url);
-    const set = result.kind === 'read' ? parsed(result.body) : undefined;
-    if (result.kind === 'read' && Array.isArray(set?.keys)) {
-      document.keys = new Map((await keysOf(set)).map((key) => [key.kid, key]));
+    const keys = result.kind === 'read' ? await keysIn(utf8Text(result.body)) : undefined;
+    if (result.kind === 'read' && keys !== undefined) {
+      document.keys = new Map(keys.map((key) => [key.kid, key]));
       document.readAt = startedAt;
       document.freshUntil = startedAt + secondsOf(result.cacheControl);
       return;
     }
     const why = result.kind === 'failed' ? result.detail : 'it is no JSON Web Key Set';
     this.#settings.onFault(new Error(`The keys at ${url} cannot be read: ${why}.`));
-  }
-}
-
-function parsed(body: Uint8Array): { keys?: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(utf8Text(body));
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -30,8 +30,8 @@ export function createReplays(now: () => number = () => performance.now() / 1_00
     for (const [origin, ids] of origins) for (const [id, end] of ids) if (end <= now()) forget(origin, id);
     let largest: [string, Map<string, number>] | undefined;
     for (const each of origins) if (largest === undefined || each[1].size > largest[1].size) largest = each;
-    if (size < max || largest === undefined) return;
-    // A tenth at once, so that the next requests need no look.
+    // A tenth is free: the next requests need no look.
+    if (size <= max * 0.9 || largest === undefined) return;
     const [origin, ids] = largest;
     for (const id of [...ids.keys()].slice(0, Math.ceil(ids.size / 10))) forget(origin, id);
   }

@@ -116,7 +116,9 @@ export class Verification {
       onFault,
       read: async (address) => {
         // The name was allowed, or the application has the URL: any port, and only this host.
-        const guard = createCallbackGuard({ hosts: [new URL(address).host], networks, development }, 'verify');
+        const { protocol, hostname, port } = new URL(address);
+        const host = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+        const guard = createCallbackGuard({ hosts: [host], networks, development }, 'verify');
         const target = guard.parse(address);
         if (typeof target === 'string') return { kind: 'failed', detail: target };
         return caller.read(target, { guard, ca, deadlineMs }, maxKeyBytes);
@@ -170,7 +172,7 @@ export class Verification {
     const signed = source === undefined ? undefined : await this.#verify(origin, source, request, readBody);
     if (signed?.ok === false) return refuse(signed);
     const fieldOf = fieldsOf(pairsOf(request.headers));
-    let { fingerprint, until } = signed?.signature ?? { fingerprint: '', until: 0 };
+    let { fingerprints, until } = signed?.signature ?? { fingerprints: [] as string[], until: 0 };
     if (secrets !== undefined) {
       if (source === undefined && fieldOf('ce-specversion') !== undefined) {
         const detail = 'A signature of Standard Webhooks covers the body alone. Send the event in structured mode.';
@@ -180,25 +182,28 @@ export class Verification {
       const known = typeof secrets === 'function' ? checkSecrets(await secrets(origin)) : secrets;
       const message = await verifyMessage(fieldOf, body, known, Date.now() / 1_000);
       if (!message.ok) return refuse(message);
-      if (signed === undefined) ({ fingerprint, until } = message.message);
+      if (signed === undefined) [fingerprints, until] = [[message.message.fingerprint], message.message.until];
     }
     // Without a key, nothing that is signed names the origin: a copy that names another one is a copy.
-    const id = `${signed === undefined ? 'secret' : origin}:${fingerprint}`;
+    const of = signed === undefined ? 'secret' : origin;
     const seconds = Math.max(1, Math.ceil(until - Date.now() / 1_000));
-    if (!(await this.#replays.add(id, seconds))) {
+    const added: string[] = [];
+    for (const id of fingerprints.map((each) => `${of}:${each}`)) {
+      if (await this.#replays.add(id, seconds)) added.push(id);
+    }
+    if (added.length < fingerprints.length) {
+      await this.#release(added);
       return refuse(wrong('signature_replayed', 'This request was received before. Sign each attempt anew.'));
     }
-    return {
-      ok: true,
-      keyid: signed?.signature.keyid,
-      release: async () => {
-        try {
-          await this.#replays.remove(id);
-        } catch (error) {
-          this.#onFault(error);
-        }
-      },
-    };
+    return { ok: true, keyid: signed?.signature.keyid, release: () => this.#release(added) };
+  }
+
+  async #release(ids: readonly string[]): Promise<void> {
+    try {
+      for (const id of ids) await this.#replays.remove(id);
+    } catch (error) {
+      this.#onFault(error);
+    }
   }
 
   async #sourceOf(origin: string, { kind, ...verdict }: OriginVerdict): Promise<KeySource | undefined> {

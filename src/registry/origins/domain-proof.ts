@@ -3,7 +3,7 @@ import type { OriginProof, ProofFinding, ProofFindings, ProofPlace } from '../..
 import { textOf, type Language, type Text } from '../../base/texts/text.js';
 import { findingTexts, nameTexts, type FindingCode } from '../../base/texts/origins.js';
 import type { DocumentResult } from '../../outbound/read-document.js';
-import { keysOf } from '../../signatures/keys.js';
+import { keysIn } from '../../signatures/keys.js';
 import { directoryPath } from '../../signatures/request-signature.js';
 
 /*
@@ -111,7 +111,7 @@ export async function readDirectory(
   mark: string,
 ): Promise<ServedKeys | ProofFinding> {
   if (!read.ok) return findingOf(read);
-  const published = (await keysOf(parsed(read.body.toString()))).map(({ kid }) => kid);
+  const published = ((await keysIn(read.body.toString())) ?? []).map(({ kid }) => kid);
   if (published.length === 0) return { code: 'directory_malformed' };
   const keyid = keyids.find((each) => published.includes(each));
   const isOwn = read.headers.some(([name, value]) => name.toLowerCase() === markHeader.toLowerCase() && value === mark);
@@ -128,14 +128,6 @@ function findingOf({ code, status }: Extract<DocumentResult, { ok: false }>): Pr
   const found = String(status);
   if (status >= 500 || status === 408 || status === 429) return { code: 'directory_unread', found };
   return { code: status >= 300 && status < 400 ? 'directory_redirected' : 'directory_missing', found };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Foreign text: only what can be shown. */

@@ -189,8 +189,9 @@ test('a key of its own signs for the origins that list it, and the registry is n
   expect(await verify(origin, posted[1]!)).toMatchObject({ ok: true });
 });
 
-test('while the registry is unreachable, known keys sign on; without keys, deliveries go unsigned and at once', async () => {
+test('while the registry is unreachable, known keys sign on; without keys, deliveries go unsigned and at once, and a refusal is not the end', async () => {
   const [known, unknown] = [await newWebhook(), await newWebhook()];
+  const refusing = await newWebhook({}, {}, [401]);
   await deliver(sender, known.event, known.origin);
   relay.cut();
   for (const { event, origin } of [known, unknown, unknown]) {
@@ -199,6 +200,8 @@ test('while the registry is unreachable, known keys sign on; without keys, deliv
   expect(await verify(known.origin, known.posted[1]!)).toMatchObject({ ok: true });
   expect(unknown.posted.map(isSigned)).toEqual([false, false]);
   expect(faultsOf(`keys of ${unknown.origin}`)).toHaveLength(1);
+  expect(await deliver(sender, refusing.event, refusing.origin)).toMatchObject(delivered);
+  expect(refusing.posted).toHaveLength(2);
 });
 
 test('each signing secret of a match signs (Standard Webhooks), with one id for all requests of an event to a sink', async () => {

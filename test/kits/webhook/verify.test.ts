@@ -188,6 +188,55 @@ describe('with keys', () => {
   });
 });
 
+describe('with several signatures', () => {
+  const second = (headers: Record<string, string>) => ({
+    'Signature-Input': headers['Signature-Input']!.replace(/^sig1=/, 'sig2='),
+    Signature: headers['Signature']!.replace(/^sig1=/, 'sig2='),
+  });
+  const joined = (headers: Record<string, string>, more: Record<string, string>) => ({
+    ...headers,
+    'Signature-Input': `${headers['Signature-Input']}, ${more['Signature-Input']}`,
+    Signature: `${headers['Signature']}, ${more['Signature']}`,
+  });
+
+  test('a copy with fewer of them is a copy, and more than five are refused', async () => {
+    const { ask } = await verifying({ keys: { keys: [signer.public, next.public] } });
+    const [one, other] = [await signed(), second(await signed({}, next))];
+    expect((await ask('POST', joined(one, other), body)).status).toBe(204);
+    for (const part of [one, { ...one, ...other }]) {
+      expect(faultOf(await ask('POST', part, body))).toBe('signature_replayed');
+    }
+    const many = await signed();
+    const more = (name: 'Signature-Input' | 'Signature') =>
+      Array.from({ length: 5 }, (_, at) => second(many)[name].replace('sig2=', `more${at}=`)).join(', ');
+    const flood = { 'Signature-Input': more('Signature-Input'), Signature: more('Signature') };
+    expect(faultOf(await ask('POST', joined(many, flood), body))).toBe('signature_malformed');
+  });
+
+  test('that of a proxy, which this code cannot read or whose key is unknown, hinders no right one', async () => {
+    const { ask } = await verifying();
+    for (const input of [
+      '("@query-param";name="a");created=1;keyid="p"',
+      '("@status");keyid="p"',
+      '("@method");keyid="p"',
+    ]) {
+      const proxy = { 'Signature-Input': `proxy=${input}`, Signature: 'proxy=:AAAA:' };
+      expect((await ask('POST', joined({ ...(await signed()), ...proxy }, second(await signed())), body)).status).toBe(
+        204,
+      );
+    }
+  });
+});
+
+test.each([
+  ['has ended', { exp: seconds() - 120 }],
+  ['has not begun', { nbf: seconds() + 120 }],
+  ['is for encryption', { use: 'enc' }],
+])('a key of a set that %s signs nothing', async (_title, more) => {
+  const { ask } = await verifying({ keys: { keys: [{ ...signer.public, ...more }] } });
+  expect(faultOf(await ask('POST', await signed(), body))).toBe('key_unknown');
+});
+
 describe('with secrets', () => {
   const [old, current] = [makeSecret(), makeSecret()];
   const message = async (
@@ -389,6 +438,42 @@ describe('keys at a URL', () => {
     state.published = [next.public];
     state.now += 301;
     expect([await isKnown(signer), await isKnown(next)]).toEqual([false, true]);
+  });
+
+  test('of many documents, so many are read at once and no more; the others are read later', async () => {
+    const release: Array<() => void> = [];
+    const sets = new KeySets({
+      sharesReads: true,
+      onFault: () => undefined,
+      read: () => new Promise((resolve) => release.push(() => resolve({ kind: 'failed', detail: 'over' }))),
+    });
+    const asked = Array.from({ length: 40 }, (_, at) =>
+      sets.keyOf(`https://${at}.example/`, 'a').catch((error: unknown) => error),
+    );
+    const early = await Promise.all(asked.slice(32));
+    expect(early.map((error) => error instanceof KeysUnavailable)).toEqual(early.map(() => true));
+    expect(release).toHaveLength(32);
+    for (const each of release) each();
+    expect((await Promise.all(asked)).every((error) => error instanceof KeysUnavailable)).toBe(true);
+  });
+
+  test('for development, they may be at plain http, at its own port', async () => {
+    const urls: string[] = [];
+    const read: typeof nodeCaller.read = async ({ authority, port, target }) => {
+      urls.push(`${authority} ${port} ${target}`);
+      return { kind: 'failed', detail: 'over' };
+    };
+    const verify = { url, keys: 'http://localhost/jwks', development: true };
+    const settings = {
+      origins: [origin],
+      rate: '*' as const,
+      receive: () => undefined,
+      onFault: () => undefined,
+      verify,
+    };
+    const webhook = createWebhookWith({ ...nodeCaller, read }, settings);
+    await webhook.fetch(new Request(url, { method: 'OPTIONS', headers: await asking() }));
+    expect(urls).toEqual(['localhost 80 /jwks']);
   });
 
   test('requests at the same time share one read', async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../base/errors.js';
-import { keysOf, type PublicKey } from '../../../signatures/keys.js';
+import { keysIn, type PublicKey } from '../../../signatures/keys.js';
 import { openKeyFile } from '../../../base/files/key-file.js';
 import { makePrivateKey, parseSigningKey, type SigningKey } from '../../conformance/signing-key.js';
 
@@ -20,10 +20,10 @@ export const openSigningKey = (path: string): Promise<SigningKey> =>
 /** The public keys of a JSON Web Key Set, in a file or at an https URL. */
 export async function keySetIn(option: string, place: string): Promise<PublicKey[]> {
   try {
-    const keys = await keysOf(JSON.parse(await (/^https:/i.test(place) ? textAt(place) : readFile(place, 'utf8'))));
+    const keys = (await keysIn(await (/^https:/i.test(place) ? textAt(place) : readFile(place, 'utf8')))) ?? [];
     if (keys.length > 0) return keys;
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw unusable(option, place, error);
+    throw unusable(option, place, error);
   }
   throw new UsageError(`${option}: ${place} is no JSON Web Key Set with an Ed25519 key.`);
 }

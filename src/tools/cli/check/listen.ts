@@ -13,7 +13,12 @@ import { judge } from '../../../consent/judgement.js';
 import { formatRate, parseRate, type Rate } from '../../../consent/rate.js';
 import type { PublicKey } from '../../../signatures/keys.js';
 import { fieldsOf } from '../../../signatures/message-signature.js';
-import { shownSignature, verifyRequest, type VerifySettings } from '../../../signatures/request-signature.js';
+import {
+  isAttribute,
+  shownSignature,
+  verifyRequest,
+  type VerifySettings,
+} from '../../../signatures/request-signature.js';
 import { breachLines, judgeMessage } from './check-files.js';
 import { exchangeLines, visible } from '../printable.js';
 
@@ -112,6 +117,9 @@ async function signatureLines(
   const settings: VerifySettings = {
     keyOf: async (keyid) => keys.find(({ kid }) => kid === keyid),
     body: method === 'POST' ? content : undefined,
+    mustCover: parseHead(asked)
+      .headers.map(([name]) => name.toLowerCase())
+      .filter(isAttribute),
     now: Date.now() / 1_000,
   };
   // A tunnel may have taken TLS off.

@@ -37,8 +37,9 @@ export async function isSigned(
     },
   );
   if (!verified.ok) return read !== undefined && verified.fault === 'key_unknown';
-  const isNew = !accepted.has(verified.signature.fingerprint);
-  accepted.add(verified.signature.fingerprint);
+  const [fingerprint = ''] = verified.signature.fingerprints;
+  const isNew = !accepted.has(fingerprint);
+  accepted.add(fingerprint);
   return isNew || !remembers;
 }
 
