@@ -1,6 +1,6 @@
-# The base of all stages: the Node that gets security fixes the longest. To build the same image again later, name it by
-# its digest: --build-arg NODE_IMAGE=node:26-slim@sha256:… (docs/operate/install.md).
-ARG NODE_IMAGE=node:26-slim
+# The base of all stages, with the Node that docs/versioning.md recommends. To build the same image again later, name it by
+# its digest: --build-arg NODE_IMAGE=node:24-slim@sha256:… (docs/operate/install.md).
+ARG NODE_IMAGE=node:24-slim
 
 # Builds dist/ with everything that development needs.
 FROM ${NODE_IMAGE} AS build

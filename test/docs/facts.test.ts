@@ -53,6 +53,22 @@ test('README, versioning and the changelog say the version that the contract and
   expect(readPage('docs/versioning.md')).toContain(`Semantic Versioning: \`${version}\``);
 });
 
+test('every page recommends the Node of the image, and the oldest that is supported is what the package asks for', () => {
+  const [, image = ''] = /^ARG NODE_IMAGE=node:(\d+)-slim$/m.exec(readPage('Dockerfile')) ?? [];
+  const page = readPage('docs/versioning.md');
+  expect(page).toMatch(new RegExp(`^\\| Node ${image}: use this one `, 'm'));
+  const lines = [...page.matchAll(/^\| Node (\d+)(?:, from ([\d.]+) on)?/gm)].map(
+    ([, line = '', from]) => from ?? line,
+  );
+  const { engines } = JSON.parse(readPage('package.json')) as { engines: { node: string } };
+  expect(engines.node).toBe(`>=${lines.at(-1)}`);
+  const needed = prose.flatMap(([, text]) => [...text.matchAll(/\bNode (\d+) \(/g)].map(([, line]) => line));
+  expect(needed.length).toBeGreaterThan(2);
+  expect(new Set(needed)).toEqual(new Set([image]));
+  for (const tag of prose.flatMap(([, text]) => text.match(/\bnode:\d+-slim\b/g) ?? []))
+    expect(tag).toBe(`node:${image}-slim`);
+});
+
 describe('the incident page', () => {
   const page = readPage('docs/admins/incident.md');
 

@@ -31,7 +31,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/performance.md': 390,
   'docs/quickstart.md': 620,
   'docs/senders/signatures.md': 760,
-  'docs/versioning.md': 570,
+  'docs/versioning.md': 660,
 };
 
 test.each(Object.entries(budgets))('%s is not longer than %i words', (name, words) => {
