@@ -10,10 +10,12 @@ import { fileURLToPath } from 'node:url';
  *   x.embedded.test.ts   about what the embedded database does differently: there in `npm test`, on Postgres besides
  *   x.both.test.ts       on Postgres in `npm test`, on the embedded database besides
  *   x.full.test.ts       on Postgres; on the embedded database besides only in test:full, where it takes twice the time
+ *   x.heavy.test.ts      installs or builds something large, for minutes; only in test:heavy and test:full
  *   x.citus.test.ts      also in schemas of a Citus cluster
  *   test/interop/        against foreign software
  *
- * TEST_SUITE=rest runs what `npm test` leaves out, except interop/; =interop and =citus run those; =full runs everything.
+ * TEST_SUITE=rest runs what `npm test` leaves out, except interop/ and the heavy ones; =interop, =heavy and =citus run
+ * those; =full runs everything.
  * TEST_DATABASE=postgres or =embedded leaves out the other database. Files named on the command line always run.
  */
 const { TEST_SUITE: suite = 'fast', TEST_DATABASE: only } = process.env;
@@ -45,6 +47,7 @@ function databasesOf(name) {
 
 function runs(name, database) {
   if (isNamed || suite === 'full' || suite === 'citus') return true;
+  if (is(name, 'heavy') || suite === 'heavy') return is(name, 'heavy') && suite === 'heavy';
   if (name.startsWith('interop/') || suite === 'interop') return name.startsWith('interop/') && suite === 'interop';
   const isFast = !is(name, 'slow') && database === databasesOf(name)[0];
   return suite === 'rest' ? !isFast : isFast;
