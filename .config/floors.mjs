@@ -73,6 +73,16 @@ const rulesOf = ([folder, itsFloors]) => [
 export default {
   forbidden: [
     { name: 'a circle', from: { pathNot: '/generated/' }, to: { circular: true } },
+    {
+      name: 'only src/base/tracing.ts imports OpenTelemetry',
+      from: { path: '^src/', pathNot: '^src/base/tracing\\.ts$' },
+      to: { path: '(^|node_modules/)@opentelemetry/' },
+    },
+    {
+      name: 'no SDK of OpenTelemetry, which is the choice of the operator',
+      from: { path: '^src/' },
+      to: { path: '(^|node_modules/)@opentelemetry/(?!api(/|$))' },
+    },
     { name: `${typesOnly} imports only types`, from: { path: typesOnly }, to: { dependencyTypesNot: ['type-only'] } },
     ...Object.entries(floors).flatMap(rulesOf),
     ...Object.entries(alone).map(([folder, others]) => ({

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Contract } from '../base/contract/contract.js';
 import type { Fault } from '../base/errors.js';
+import type { Tracing } from '../base/tracing.js';
 import type { ReadDocument } from '../outbound/read-document.js';
 import type { Config } from './app/config.js';
 import type { Follower } from './changes/follower.js';
@@ -30,6 +31,8 @@ import type { Vault } from './storage/vault.js';
 export interface Context {
   config: Config;
   log: Logger;
+  /** Undefined if nothing is traced. */
+  tracing: Tracing | undefined;
   contract: Contract;
   database: Database;
   metrics: Metrics;

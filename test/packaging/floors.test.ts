@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -29,7 +30,7 @@ async function reported(files: Record<string, string>) {
   }
 }
 
-test('lint finds circles of values and of types, imports upwards, and folders without a floor, and nothing else', async () => {
+test('lint finds circles of values and of types, imports upwards, an SDK, and folders without a floor, and nothing else', async () => {
   const faults = await reported({
     'src/base/value.ts': `import { other } from './other.js'; export const value = () => other;`,
     'src/base/other.ts': `import { value } from './value.js'; export const other = () => value;`,
@@ -43,16 +44,29 @@ test('lint finds circles of values and of types, imports upwards, and folders wi
     'src/kits/client/send.ts': `import { event } from '../../events/event.js'; export const send = event;`,
     'src/console/main.tsx': `export const load = () => import('../tools/cli/assent.js');`,
     'src/tools/cli/assent.ts': `import { size } from '../../base/sizes.js'; export const assent = size;`,
+    'src/base/tracing.ts': `import '@opentelemetry/api'; import '@opentelemetry/sdk-node'; export const traced = 1;`,
+    'src/base/times.ts': `import '@opentelemetry/api'; export const times = 1;`,
     'src/attic/box.ts': `import { size } from '../base/sizes.js'; export const box = size;`,
   });
   expect(faults).toEqual([
     'a circle: src/base/other.ts -> src/base/value.ts',
     'a circle: src/base/shape.ts -> src/base/size.ts',
     'a folder without a floor in src: src/attic/box.ts -> src/base/sizes.ts',
+    'no SDK of OpenTelemetry, which is the choice of the operator: src/base/tracing.ts -> @opentelemetry/sdk-node',
+    'only src/base/tracing.ts imports OpenTelemetry: src/base/times.ts -> @opentelemetry/api',
     'src/consent imports only from floors below it: src/consent/rate.ts -> src/events/event.ts',
     'src/console imports nothing more of src/: src/console/main.tsx -> src/tools/cli/assent.ts',
     'src/console imports only from floors below it: src/console/main.tsx -> src/tools/cli/assent.ts',
     'src/kits/client imports nothing more of src/: src/kits/client/send.ts -> src/events/event.ts',
     'src/registry/http imports only from floors below it: src/registry/http/page.ts -> src/registry/grants/grant.ts',
   ]);
+});
+
+test('what is installed with Assent has the API of OpenTelemetry, and no SDK', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  const installed = Object.entries(packages).flatMap(([path, { dev }]) => (dev ? [] : [path]));
+  const found = installed.filter((path) => /opentelemetry/.test(path));
+  expect(found).toEqual(['node_modules/@opentelemetry/api']);
 });

@@ -29,9 +29,10 @@ export function createApi(
   { tokens, developmentKeys }: Issuers,
   onWritten: () => Promise<void>,
 ): RequestListener {
-  const { contract, config, log, metrics, registryKeys, checkAnswers, stopping } = context;
+  const { contract, config, log, tracing, metrics, registryKeys, checkAnswers, stopping } = context;
   const pipeline = new Pipeline({
     log,
+    tracing,
     publicUrl: config.publicUrl ?? '',
     site: siteOf(config),
     checkAnswers,

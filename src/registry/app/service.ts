@@ -29,6 +29,8 @@ import { createUpkeep } from './upkeep.js';
 import { Counter } from '../statistics/counter.js';
 import type { Database } from '../storage/database.js';
 import { awaitMigrations, migrate } from '../storage/migrate.js';
+import { openTracing } from '../../base/tracing.js';
+import { version } from '../../base/version.js';
 import { removeSubscriptionsOf } from '../subscriptions/remove-all.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { openDatabase } from '../storage/open-database.js';
@@ -102,6 +104,7 @@ async function prepare(database: Database, { config, log }: ServiceOptions): Pro
 async function compose(database: Database, { config, log, checkAnswers = false }: ServiceOptions): Promise<Service> {
   const aborter = new AbortController();
   const stopping = aborter.signal;
+  const tracing = openTracing('assent', version);
   setMaxListeners(0, stopping);
   const following = createFollowing({ database, config, log });
   const { follower } = following;
@@ -147,6 +150,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const context: Context = {
     config,
     log,
+    tracing,
     contract: loadContract(),
     database,
     metrics,

@@ -6,6 +6,7 @@ import type { Language } from '../../base/texts/text.js';
 import { languageOf } from '../../base/formats/language.js';
 import { nobody, type Principal } from '../../base/contract/principal.js';
 import { traceparentOf } from '../../base/formats/trace-context.js';
+import type { TraceSpan } from '../../base/tracing.js';
 import type { FixedHeaders, StreamedBody } from './write-answer.js';
 
 /** An operation of the contract, with its handler. */
@@ -61,6 +62,8 @@ export class HttpExchange {
   /** Undefined until it is found, and for everything that Express serves itself. */
   match: RouteMatch | undefined;
   authorization: string | undefined;
+  /** Undefined if nothing is traced. */
+  span: TraceSpan | undefined;
   principal: Principal = nobody;
   bytes: Buffer = noBody;
   /** The code of the problem in the response. */
@@ -122,7 +125,7 @@ export class HttpExchange {
   }
 
   get traceparent(): string | undefined {
-    return traceparentOf(this.request.headers);
+    return this.span ? this.span.traceparent : traceparentOf(this.request.headers);
   }
 
   get body(): unknown {

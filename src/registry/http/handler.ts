@@ -36,7 +36,7 @@ export interface OperationRequest<Id extends OperationId> {
   /** The client that the token identifies; an operation without a token gets one without permissions. */
   principal: Principal;
   requestId: string;
-  /** The caller's, in version 00 (W3C Trace Context); undefined unless it sent a valid one. */
+  /** Of the span of this request; without one the caller's, in version 00 (W3C Trace Context), if it sent a valid one. */
   traceparent: string | undefined;
   /** The requested path, for links. */
   address: string;

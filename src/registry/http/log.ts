@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { activeIds, openTracing } from '../../base/tracing.js';
 
 /**
  * JSON lines, one for each outcome. Each call chooses the fields that it logs. Errors are reduced here, because
@@ -12,6 +13,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorForLog },
+    ...(openTracing('assent') && { mixin: activeIds }),
     // A second safeguard: no call logs these on purpose.
     redact: [
       'authorization',

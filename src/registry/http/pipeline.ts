@@ -15,6 +15,7 @@ import { pagePolicy, problemPage, type Site } from './html-page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { acceptHeaders, problemHeaders, problemOf, withPlusHints } from './problem.js';
 import { callerRequestIdOf, traceIdOf } from '../../base/formats/trace-context.js';
+import type { Tracing } from '../../base/tracing.js';
 import { apiHeaders, FixedHeaders, writeStream, type StreamedBody } from './write-answer.js';
 
 export type OnRequest = (operation: string, status: number, seconds: number) => void;
@@ -33,6 +34,8 @@ interface PipelineSettings {
   onWritten: () => Promise<void>;
   onRequest: OnRequest;
   log: Logger;
+  /** Undefined if nothing is traced. */
+  tracing?: Tracing | undefined;
   /** Of the registry; empty if it has none. */
   publicUrl: string;
   /** For pages. */
@@ -105,6 +108,7 @@ export class Pipeline {
   ): HttpExchange | undefined {
     const exchange = new HttpExchange(request, response, this.#nextId(), preferred);
     exchange.match = match;
+    exchange.span = this.#settings.tracing?.request(request);
     if (!match?.route.isLookup) {
       exchange.isWatched = true;
       exchange.signal.addEventListener('abort', () =>
@@ -124,6 +128,7 @@ export class Pipeline {
 
   /** From the token to the body. Needs the route. Calls `handle` when everything was read. */
   receive(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void {
+    exchange.span?.found(exchange.request, exchange.operation);
     try {
       if (exchange.operation.scopes === undefined) return this.#read(exchange, handle);
       const principal = this.#settings.authenticate(exchange.authorization);
@@ -157,6 +162,10 @@ export class Pipeline {
 
   /** Calls the handler. Never throws. */
   make(exchange: HttpExchange): HandlerResult {
+    return exchange.span === undefined ? this.#make(exchange) : exchange.span.run(() => this.#make(exchange));
+  }
+
+  #make(exchange: HttpExchange): HandlerResult {
     try {
       const { route } = exchange;
       if (!route.isLookup) exchange.readAll();
@@ -220,6 +229,7 @@ export class Pipeline {
     const error = asUnavailable(thrown);
     const known = error instanceof RegistryError ? error : unforeseen(error);
     exchange.code = known.code;
+    exchange.span?.set({ problem: known.code });
     const { log, publicUrl, site } = this.#settings;
     if (known.code === 'internal') log.error({ ...namesOf(exchange), err: known.cause }, 'fault');
     else if (known.cause !== undefined) log.warn({ ...namesOf(exchange), err: known.cause }, known.code);
@@ -270,6 +280,7 @@ export class Pipeline {
     const seconds = (performance.now() - startedAt) / 1_000;
     const operation = match?.route.operation.id ?? 'none';
     this.#settings.onRequest(operation, status, seconds);
+    exchange.span?.end(endOf(status, code));
     // Logging a look-up would cost more than the look-up.
     if (match?.route.isLookup && status < 400) return;
     const tenant = principal.tenant || undefined;
@@ -323,12 +334,19 @@ function answeredId({ match, request, requestId }: HttpExchange): string {
 }
 
 /** The fields that link the log lines of a request with each other and with the logs of its caller. */
-function namesOf({ requestId, request: { headers }, traceparent }: HttpExchange) {
+function namesOf({ requestId, request: { headers }, traceparent, span }: HttpExchange) {
   return {
     requestid: requestId,
     callerrequestid: callerRequestIdOf(headers),
     traceid: traceparent === undefined ? undefined : traceIdOf(traceparent),
+    ...(span && { spanid: span.spanid }),
   };
+}
+
+/** As the semantic conventions say: a response below 500 is no error of the server. A client that left got none. */
+function endOf(status: number, code: string | undefined) {
+  if (status === 499) return { error: 'client_disconnected' };
+  return { status, ...(status >= 500 && { error: code ?? String(status) }) };
 }
 
 function checkAnswer(
