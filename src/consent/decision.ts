@@ -32,6 +32,9 @@ export const denials = {
 } as const;
 export type Denial = keyof typeof denials;
 
+/** The same for one that has consent, and has sent as much as it may. */
+export const rateUsedUp = (rate: Rate): string => `The webhook allows ${rate} requests per minute. Send later.`;
+
 /** What ended or revoked the grant comes first, then a block, then its expiry. Undefined without a grant. */
 export function standingOf(
   state: Standing | undefined,

@@ -38,6 +38,8 @@ export interface GuardedRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array;
+  /** Returns the body of the response, if it has no more bytes than this. Absent: it is dropped. */
+  maxReadBytes?: number | undefined;
   /** Shown in TLS if the target asks for one. A kept connection is used again for the same certificate only. */
   clientCertificate?: ClientCertificate | undefined;
   signal?: AbortSignal | undefined;
@@ -45,10 +47,11 @@ export interface GuardedRequest {
 
 /**
  * `answered`: the status and the raw headers of the final response, including redirects. `unanswered`: no response;
- * `code` is stable, `detail` is a sentence, and `evidence` is the code of other software behind it. `blocked`: the URL, or an address of its host, is not allowed; nothing
- * was dialled. Times are in milliseconds.
+ * `code` is stable, `detail` is a sentence, and `evidence` is the code of other software behind it. `sent`
+ * is true if a byte of the request may have reached the target. `blocked`: the URL, or an address of its host, is not
+ * allowed; nothing was dialled. Times are in milliseconds.
  */
-export type GuardedReply = (FinalResponse | NoResponse | SinkBlocked | Blocked) & {
+export type GuardedReply = (FinalResponse | (NoResponse & { sent: boolean }) | SinkBlocked | Blocked) & {
   timing: Timing;
 };
 
@@ -158,14 +161,21 @@ export function createGuardedClient(settings: GuardSettings = {}): GuardedClient
   }
 
   return {
-    post: ({ url, headers, body, clientCertificate, signal: caller }) =>
-      withinDeadline(deadlineMs, caller, async (progress, signal) => {
+    async post({ url, headers, body, maxReadBytes, clientCertificate, signal: caller }) {
+      let sent = false;
+      const reply = await withinDeadline(deadlineMs, caller, async (progress, signal) => {
         const parsed = parse(url);
         if (!parsed.ok)
           return { kind: 'blocked', code: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') } as const;
         const shown = clientCertificate === undefined ? '' : identityOf(clientCertificate);
         const place = `${parsed.sink.host}:${parsed.sink.port} ${shown}`;
-        const request = { url, method: 'POST', headers: withUserAgent(headers, userAgent), body } as const;
+        const request = {
+          url,
+          method: 'POST',
+          headers: withUserAgent(headers, userAgent),
+          body,
+          ...(maxReadBytes !== undefined && { maxReadBytes }),
+        } as const;
         for (;;) {
           const found = takeIdle(place);
           const kept = found ?? (await open(parsed.sink, place, clientCertificate, progress, signal));
@@ -179,11 +189,14 @@ export function createGuardedClient(settings: GuardSettings = {}): GuardedClient
             else connection.close();
             return { kind: 'answered', ...answer, remoteAddress } as const;
           } catch (error) {
-            const isStale = found !== undefined && error instanceof RequestFailure && connection.isUnsent();
+            sent = !connection.isUnsent();
+            const isStale = found !== undefined && error instanceof RequestFailure && !sent;
             if (!isStale || signal.aborted) throw error;
           }
         }
-      }),
+      });
+      return reply.kind === 'unanswered' ? { ...reply, sent } : reply;
+    },
     close() {
       isClosed = true;
       for (const kept of [...idle.values()].flat()) kept.connection.close();

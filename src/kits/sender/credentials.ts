@@ -8,6 +8,7 @@ import type {
 } from '../../matching/match/match-message.js';
 import type { MatchedPair } from '../../matching/replica/known-pairs.js';
 import type { Client } from '../client/create-client.js';
+import { deniedBy } from './leases.js';
 
 /**
  * Sink credentials and signing secrets in memory, as last fetched from the registry, until the feed reports a change of their sink. Those
@@ -24,6 +25,15 @@ export interface SinkCredentials {
     matched: MatchedMessage,
     message: EventRequest,
   ): Promise<{ matched: MatchedMessage; secretsOf: SecretsOf }>;
+  /**
+   * The secrets of one sink, for the subscriptions of the pair, and until when that holds by the registry's clock if the
+   * feed reports no change. `denied` if the registry is ahead of the replica and the origin may not send any more.
+   */
+  ofSink(
+    origin: string,
+    revision: string,
+    pair: MatchedPair,
+  ): Promise<{ secrets: Secrets | undefined; until: number } | ReturnType<typeof deniedBy>>;
   /** One pair, or everything if no sink is given. */
   forget(origin: string | undefined, sink: string | undefined): void;
 }
@@ -55,15 +65,27 @@ export function createCredentials(
   let kept = 0;
   let changes = 0;
 
-  async function ask(origin: string, revision: string, message: EventRequest): Promise<Known> {
+  async function askForMatch(origin: string, minRevision: string, message: EventRequest) {
     const { data } = await client.POST('/match', {
-      params: { query: { origin, minRevision: revision } },
+      params: { query: { origin, minRevision } },
       headers: headersOf(message),
       body: message.body as never,
       bodySerializer: () => message.body,
       signal,
     });
-    const told = data as MatchResult | BatchResult;
+    return data as MatchResult | BatchResult;
+  }
+
+  async function askForSink(origin: string, minRevision: string, sink: string) {
+    const { data } = await client.GET('/deliveries/settings', {
+      params: { query: { origin, sink, minRevision } },
+      signal,
+    });
+    return data;
+  }
+
+  /** Reports what this token may not read, and what the registry cannot decrypt. */
+  function read(origin: string, told: MatchResult | BatchResult): Known {
     const events = 'events' in told ? told.events : [told];
     const sinks = events.flatMap((event) => event.sinks ?? []);
     const withheld = events.flatMap((event) => event.withheld ?? []);
@@ -127,34 +149,57 @@ export function createCredentials(
     kept = 0;
   }
 
+  /** The secrets of each pair, from memory if all are there. */
+  async function find(origin: string, pairs: readonly MatchedPair[], ask: () => Promise<MatchResult | BatchResult>) {
+    const listsOf = (map: Known, { sink }: MatchedPair) => map.get(`${origin} ${sink}`);
+    const isKnown = pairs.every((pair) => {
+      const told = listsOf(known, pair)?.get(pair.subscriptions.join());
+      return told !== undefined && told.until > performance.now();
+    });
+    const before = changes;
+    const from = isKnown ? known : read(origin, await ask());
+    // A response that overlapped a change may be stale: use it once, do not cache it.
+    if (!isKnown && changes === before) keep(from);
+    // By pair: another event of the batch may match other subscriptions to the same sink.
+    const secrets = new Map<MatchedPair, Secrets>();
+    const found = new Map<MatchedPair, Entry>();
+    for (const pair of pairs) {
+      const lists = listsOf(from, pair);
+      // One subscription more or less does not change the sink.
+      const told = lists?.get(pair.subscriptions.join()) ?? lists?.values().next().value;
+      if (told === undefined) continue;
+      found.set(pair, told);
+      if (told.secrets === 'missing') continue;
+      if (told.secrets !== undefined) secrets.set(pair, presentOf(told.secrets));
+      if (told.secrets === 'unreadable') continue;
+      // One was removed, and the replica is behind.
+      pair.hasCredential = told.secrets?.sinkcredential !== undefined;
+      pair.hasSigningSecret = told.secrets?.signingsecrets !== undefined;
+    }
+    return { found, secrets };
+  }
+
   return {
     async of(origin, revision, matched, message) {
       const pairs = matched.results.flatMap((result) => result.pairs.filter(hasSecrets));
-      const listsOf = (map: Known, { sink }: MatchedPair) => map.get(`${origin} ${sink}`);
-      const isKnown = pairs.every((pair) => {
-        const told = listsOf(known, pair)?.get(pair.subscriptions.join());
-        return told !== undefined && told.until > performance.now();
-      });
-      const before = changes;
-      const from = isKnown ? known : await ask(origin, revision, message);
-      // A response that overlapped a change may be stale: use it once, do not cache it.
-      if (!isKnown && changes === before) keep(from);
-      // By pair: another event of the batch may match other subscriptions to the same sink.
-      const secrets = new Map<MatchedPair, Secrets>();
-      for (const pair of pairs) {
-        const lists = listsOf(from, pair);
-        // One subscription more or less does not change the sink.
-        const told = lists?.get(pair.subscriptions.join()) ?? lists?.values().next().value;
-        if (told === undefined || told.secrets === 'missing') continue;
-        if (told.secrets !== undefined) secrets.set(pair, presentOf(told.secrets));
-        if (told.secrets === 'unreadable') continue;
-        // One was removed, and the replica is behind.
-        pair.hasCredential = told.secrets?.sinkcredential !== undefined;
-        pair.hasSigningSecret = told.secrets?.signingsecrets !== undefined;
-      }
-      const isTold = (pair: MatchedPair) => !hasSecrets(pair) || listsOf(from, pair) !== undefined;
+      const { found, secrets } = await find(origin, pairs, () => askForMatch(origin, revision, message));
+      const isTold = (pair: MatchedPair) => !hasSecrets(pair) || found.has(pair);
       const results = matched.results.map((result) => ({ ...result, pairs: result.pairs.filter(isTold) }));
       return { matched: { ...matched, results }, secretsOf: (pair) => secrets.get(pair) };
+    },
+    async ofSink(origin, revision, pair) {
+      if (!hasSecrets(pair)) return { secrets: undefined, until: Infinity };
+      const asked = await find(origin, [pair], () => askForSink(origin, revision, pair.sink)).catch(deniedBy);
+      if ('denied' in asked) return asked;
+      const secrets = asked.secrets.get(pair);
+      const { until = 0 } = asked.found.get(pair) ?? {};
+      const ends = [now() + until - performance.now()];
+      if (typeof secrets === 'object') {
+        const { previouscredential, signingoverlapuntil } = secrets;
+        for (const end of [previouscredential?.until, signingoverlapuntil])
+          if (end !== undefined) ends.push(Date.parse(end));
+      }
+      return { secrets, until: Math.min(...ends) };
     },
     forget(origin, sink) {
       changes += 1;

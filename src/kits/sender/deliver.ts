@@ -1,12 +1,10 @@
 import { LinkedController, sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
-import { failuresOfProxy } from '../../outbound/failure.js';
 import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
 import type { MatchResult } from '../../matching/match/match-message.js';
-import type { GuardedClient, GuardedReply } from '../guard/index.js';
-import { credentialHeaderOf, signingFaultOf, type MatchedSink } from './delivery.js';
+import type { Attempts } from './attempts.js';
+import { deliveryOf, idOfEvent, type MatchedSink } from './delivery.js';
 import type { Denied, Permission, Permit } from './leases.js';
-import type { OutcomeReport } from './outcomes.js';
 import type { Signing } from './signing.js';
 
 /** The result of delivering an event to one webhook. */
@@ -45,14 +43,11 @@ export interface DeliverOptions {
 export type DeliveredMatch = Pick<MatchResult, 'origin' | 'sinks' | 'withheld'>;
 
 export interface DeliverSettings {
-  guarded: GuardedClient;
+  attempts: Attempts;
   acquire: (origin: string, sink: string, signal: AbortSignal) => Promise<Permit | Denied>;
   /** The current permission, as far as this process knows. */
   permission: (origin: string, sink: string) => Permission;
   signing: Signing;
-  report: (outcome: OutcomeReport) => void;
-  /** Called whenever a delivery to a sink is withheld. */
-  onWithheld: (origin: string, sink: string, error: Error) => void;
   closing: AbortSignal;
   /** Milliseconds since 1970, by the registry's clock. */
   now: () => number;
@@ -66,23 +61,7 @@ const isTransient: ReadonlySet<string> = new Set(['throttled', 'unavailable', 'f
 
 /** `Sender.deliver`. */
 export function createDeliver(settings: DeliverSettings) {
-  const { guarded, acquire, permission, signing, report, onWithheld, closing, now } = settings;
-
-  async function attempt(event: object, origin: string, to: MatchedSink, signal: AbortSignal, permit: Permit) {
-    const delivery = await signing.sign(event, origin, to);
-    const reply = await guarded.post({ ...delivery, signal });
-    signal.throwIfAborted();
-    if (isOwnFault(reply)) {
-      // The webhook had no part in it, and got nothing.
-      permit.giveBack();
-      onWithheld(origin, to.sink, new Error(`Nothing was delivered. ${reply.detail}`));
-      return reply;
-    }
-    if (reply.kind === 'blocked') permit.giveBack();
-    const statusCode = reply.kind === 'answered' ? reply.status : undefined;
-    report({ origin, sink: to.sink, statusCode, retryAfter: retryAfterOf(reply) });
-    return reply;
-  }
+  const { attempts: requests, acquire, permission, signing, closing, now } = settings;
 
   async function deliverTo(
     event: object,
@@ -92,14 +71,10 @@ export function createDeliver(settings: DeliverSettings) {
     signal: AbortSignal,
   ): Promise<DeliveryResult> {
     const { sink } = to;
-    const fault = credentialHeaderOf(to).fault ?? signingFaultOf(to);
-    if (fault !== undefined) {
-      onWithheld(origin, sink, new Error(`Nothing was delivered. ${fault}`));
-      return { sink, outcome: 'withheld', detail: fault, attempts: 0 };
-    }
-    let previous = to.previouscredential;
-    let using = to;
-    for (let attempts = 0; ;) {
+    const detail = requests.withheldBy(origin, to);
+    if (detail !== undefined) return { sink, outcome: 'withheld', detail, attempts: 0 };
+    const messageId = () => idOfEvent(event, sink);
+    for (let attempts = 0, isSwitched = false; ;) {
       const permit = await acquire(origin, sink, signal);
       if (!permit.allowed) {
         const { helduntil, message: detail = '' } = permit;
@@ -108,19 +83,17 @@ export function createDeliver(settings: DeliverSettings) {
         await sleep(Math.min(longestLookMs, Math.max(50, Date.parse(helduntil) - now())), signal);
         continue;
       }
-      const reply = await attempt(event, origin, using, signal, permit);
+      const using = requests.withCredential(origin, to);
+      const message = deliveryOf(event, origin, using);
+      const reply = await requests.send({ origin, to: using, message, messageId }, permit, signal);
       const isUnsigned = signing.lacksKeys(origin);
-      if (reply.kind === 'blocked') {
-        onWithheld(origin, sink, new Error(`Nothing was delivered. ${reply.detail}`));
-        return { sink, outcome: 'blocked', detail: reply.detail, attempts };
-      }
+      if (reply.kind === 'blocked') return { sink, outcome: 'blocked', detail: reply.detail, attempts };
       attempts += 1;
       const outcome = kindOf(reply.kind === 'answered' ? reply.status : undefined);
-      // The webhook may not know the new credential yet.
-      if (reply.kind === 'answered' && reply.status === 401 && previous && Date.parse(previous.until) > now()) {
-        using = { ...to, sinkcredential: previous.sinkcredential };
-        previous = undefined;
-        continue;
+      // The webhook may know only the other credential of an overlap.
+      if (outcome === 'unauthorized' && reply.kind === 'answered' && reply.status === 401 && !isSwitched) {
+        isSwitched = requests.switchCredential(origin, to);
+        if (isSwitched) continue;
       }
       const mayPass = isTransient.has(outcome) || (isUnsigned && outcome === 'unauthorized');
       if (!mayPass || attempts >= maxAttempts) {
@@ -155,15 +128,4 @@ export function createDeliver(settings: DeliverSettings) {
       over.abort();
     }
   };
-}
-
-/** The sender's own proxy failed, or does not let it reach the webhook. */
-function isOwnFault(reply: GuardedReply): reply is GuardedReply & { kind: 'unanswered' } {
-  return reply.kind === 'unanswered' && (failuresOfProxy.has(reply.code) || reply.code === 'proxy_refused');
-}
-
-/** The first of several header lines counts. */
-function retryAfterOf(reply: GuardedReply): string | undefined {
-  if (reply.kind !== 'answered') return undefined;
-  return reply.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
 }

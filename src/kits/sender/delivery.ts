@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isJson, parseMediaType } from '../../base/formats/media-type.js';
 import type { EventRequest } from '../../events/read-events.js';
 import type { MatchResult } from '../../matching/match/match-message.js';
@@ -16,25 +17,54 @@ export type MatchedSink = MatchResult['sinks'][number];
  * authenticate in another way, leave `hascredential` and `sinkcredential` out of `to`.
  */
 export function deliveryOf(event: object, origin: string, to: MatchedSink): DeliveryMessage {
+  const binary = to.contentmode === 'binary' && !holdsEvent(event) && isWritable(event) ? inBinary(event) : undefined;
+  return addressed(binary ?? inStructured(event), origin, to);
+}
+
+/** Content with the headers of its sink. A subscription's headers are none of the content (`checkProtocolSettings`). */
+export function addressed({ headers, body }: DeliveryMessage, origin: string, to: MatchedSink): DeliveryMessage {
   const { authorization, fault } = credentialHeaderOf(to);
   if (fault !== undefined) throw new Error(fault);
-  const binary = to.contentmode === 'binary' && !holdsEvent(event) && isWritable(event) ? inBinary(event) : undefined;
-  const delivery = binary ?? inStructured(event);
-  return {
-    ...delivery,
-    headers: {
-      ...(to.protocolsettings?.['headers'] as Record<string, string> | undefined),
-      ...delivery.headers,
-      'WebHook-Request-Origin': origin,
-      ...(authorization === undefined ? {} : { Authorization: authorization }),
-    },
+  const own = {
+    ...(to.protocolsettings?.['headers'] as Record<string, string> | undefined),
+    'WebHook-Request-Origin': origin,
+    ...(authorization !== undefined && { Authorization: authorization }),
   };
+  return { headers: withHeaders(headers, own), body };
+}
+
+/** Those of `more` replace headers of the same name, in any letter case. */
+export function withHeaders(
+  headers: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const names = new Set(Object.keys(more).map((name) => name.toLowerCase()));
+  const kept = Object.entries(headers).filter(([name]) => !names.has(name.toLowerCase()));
+  return { ...Object.fromEntries(kept), ...more };
+}
+
+/**
+ * `webhook-id` (Standard Webhooks): the same for each request that brings this event to this sink, even from another
+ * process, and of no other.
+ */
+export function messageIdOf(source: unknown, id: unknown, sink: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([source, id, sink]))
+    .digest('base64url');
+}
+
+export function idOfEvent({ source, id }: { source?: unknown; id?: unknown }, sink: string): string {
+  return messageIdOf(source, id, sink);
 }
 
 const cure = 'use matchWithCredentials, and a token with the scope assent:credentials';
 
+/** Why nothing may be sent. */
+export const withholdingOf = (to: MatchedSink): string | undefined =>
+  credentialHeaderOf(to).fault ?? signingFaultOf(to);
+
 /** The `Authorization` header if the webhook has a credential, or why nothing may be sent. */
-export function credentialHeaderOf(to: MatchedSink): { authorization?: string; fault?: string } {
+function credentialHeaderOf(to: MatchedSink): { authorization?: string; fault?: string } {
   const { sink, hascredential, sinkcredential } = to;
   if (sinkcredential === undefined) {
     if (hascredential !== true) return {};

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
+import { RegistryError } from '../../base/errors.js';
 import { whenAborted } from '../../base/until.js';
 import { firstHoldSeconds, holdSecondsOf } from '../../consent/outcome.js';
-import { presentPermission } from '../../consent/decision.js';
+import { presentPermission, type Denial } from '../../consent/decision.js';
 import { dialects } from '../../matching/filters/dialects.js';
 import {
   matchEvents,
@@ -18,22 +19,26 @@ import { sliceSteps, usualBudget, Work } from '../../matching/match/work.js';
 import { createRegistryClient } from '../client/registry-client.js';
 import { createGuardedClient, type ClientCertificate, type GuardSettings } from '../guard/index.js';
 import { createCredentials } from './credentials.js';
+import { Attempts } from './attempts.js';
 import { createDeliver, type DeliveredMatch, type DeliverOptions, type DeliveryResult } from './deliver.js';
-import { messageOf, type EventMessage } from './delivery.js';
-import { LeaseClient, type Denied, type Permission, type Permit } from './leases.js';
+import { messageOf, deliveryOf, idOfEvent, type EventMessage, type MatchedSink } from './delivery.js';
+import { createForward, type ForwardRequest, type ForwardResult } from './forward.js';
+import { LeaseClient, type Denied, type Permission, type Permit, type RateUsedUp } from './leases.js';
 import { ownTenant } from './lines.js';
 import { createOutcomes, type OutcomeReport } from './outcomes.js';
 import { Permits } from './permits.js';
 import { openReplicaFile } from './replica-file.js';
 import { createReplicaSync } from './replica-sync.js';
 import type { Sender, SenderSettings } from './sender.js';
+import { Sinks } from './sinks.js';
 import { Signing, type OwnSigning, type PrivateKey, type SignedDelivery } from './signing.js';
 
-export { RegistryError } from '../../base/errors.js';
+export { RegistryError };
 export { deliveryOf, type DeliveryMessage } from './delivery.js';
 export { AssentError } from '../client/assent-error.js';
 export type { Sender, SenderSettings, DeliveredMatch, DeliverOptions, DeliveryResult, GuardSettings };
 export type { BatchResult, ClientCertificate, Denied, EventMessage, MatchResult, OutcomeReport, Permission, Permit };
+export type { ForwardRequest, ForwardResult, MatchedSink, RateUsedUp };
 export type { OwnSigning, PrivateKey, SignedDelivery };
 
 const closeTimeoutMs = 3_000;
@@ -73,6 +78,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     onChange(of, sink, isBlock) {
       // A block changes no credential, and forgetting all of them would ask for all of them again.
       if (!isBlock) credentials.forget(of, sink);
+      sinks.forget(of, sink);
       if (of === undefined || sink === undefined) withheld.clear();
       else withheld.delete(`${of} ${sink}`);
       // The feed reports the hold now, and will report when an admin ends it.
@@ -155,16 +161,17 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     now,
   });
   const guarded = createGuardedClient(settings.guard);
-  const deliver = createDeliver({
-    guarded,
-    acquire: (...pair) => permits.acquire(...pair),
+  const attempts = new Attempts({ guarded, signing, report, onWithheld, now });
+  const sinks = new Sinks({
+    replica: known,
     permission: permissionNow,
-    signing,
-    report,
-    onWithheld,
-    closing: closing.signal,
+    credentials,
+    revision: () => sync.checkpoint()?.revision ?? '',
     now,
   });
+  const common = { attempts, signing, permission: permissionNow, closing: closing.signal, now };
+  const deliver = createDeliver({ ...common, acquire: (...pair) => permits.acquire(...pair) });
+  const forward = createForward({ ...common, sinks, tryAcquire: (...pair) => permits.tryAcquire(...pair) });
   const work = [sync.run(closing.signal), outcomes.run(closing.signal)];
   let closed: Promise<void> | undefined;
 
@@ -214,8 +221,21 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       return JSON.parse(textOfMatch(revision, of, complete.matched, complete.secretsOf)) as MatchResult & BatchResult;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
+    tryAcquire: (of, sink, signal) => permits.tryAcquire(of.toLowerCase(), sink, signal),
+    async sinkOf(name, sink) {
+      const found = await sinks.of(name.toLowerCase(), sink);
+      if ('to' in found) return found.to;
+      if ('unreadable' in found) throw new Error(found.unreadable);
+      const { denial: rule, message: detail = '' } = found.denied;
+      const faults = [{ pointer: 'sink', rule: rule as Denial, detail }];
+      throw new RegistryError('not_permitted', detail, { faults });
+    },
     deliver,
-    signedDeliveryOf: (event, of, to) => signing.sign(event, of.toLowerCase(), to),
+    forward,
+    async signedDeliveryOf(event, name, to) {
+      const of = name.toLowerCase();
+      return signing.sign(deliveryOf(event, of, to), () => idOfEvent(event, to.sink), of, to);
+    },
     report,
     age: () => sync.age(),
     close,

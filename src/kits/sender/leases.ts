@@ -17,6 +17,13 @@ export interface Denied extends Permission {
   allowed: false;
 }
 
+/** The origin may send, but not now: its senders have sent as much as the webhook allows. */
+export interface RateUsedUp extends Omit<Denied, 'denial'> {
+  denial: 'rate_used_up';
+  /** With fractions: when this instance may get a share again. */
+  retryAfterSeconds: number;
+}
+
 /** A denial with its code and message; or a lease, if any, and when to ask for the next one. */
 export type LeaseResult =
   | { denied: Pick<Denied, 'denial' | 'message' | 'helduntil'> }
@@ -56,7 +63,8 @@ export class LeaseClient {
   }
 }
 
-function deniedBy(error: unknown): Extract<LeaseResult, { denied: unknown }> {
+/** The denial that an error of the registry carries. Throws every other error. */
+export function deniedBy(error: unknown): Extract<LeaseResult, { denied: unknown }> {
   const [fault] = error instanceof AssentError && error.code === 'not_permitted' ? error.faults : [];
   if (fault === undefined) throw error;
   return { denied: { denial: fault.rule, message: fault.detail } };

@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { whenAborted } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
+import { rateUsedUp } from '../../consent/decision.js';
 import { Bucket, maxReturns } from '../../consent/bucket.js';
 import { isFinal } from '../client/registry-client.js';
-import type { Denied, LeaseClient, LeaseResult, Permission, Permit } from './leases.js';
+import type { Denied, LeaseClient, LeaseResult, Permission, Permit, RateUsedUp } from './leases.js';
 
 export interface PermitSettings {
   /** The current permission. */
@@ -12,11 +13,14 @@ export interface PermitSettings {
   onFault: (error: unknown) => void;
 }
 
-/** A caller that waits for a permit. */
+/** A caller that waits for a permit, or only for the pending request for a lease. */
 interface Waiter {
-  give: (outcome: Permit | Denied) => void;
+  give: (outcome: Outcome) => void;
   refuse: (error: unknown) => void;
+  isPatient: boolean;
 }
+
+type Outcome = Permit | Denied | RateUsedUp;
 
 /** The callers of a pair. Times are monotonic. */
 interface Queue {
@@ -29,7 +33,9 @@ interface Queue {
   asking: Promise<void> | undefined;
   /** The rate when last checked; undefined while nothing may be sent. */
   rate: Permit['allowedrate'];
+  /** Requests for a lease that failed in a row, and the last error. */
   failures: number;
+  error: unknown;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -57,7 +63,16 @@ export class Permits {
   }
 
   /** Rejects with the signal's reason, when the kit is closed, and when the registry refuses us permanently. */
-  async acquire(origin: string, sink: string, signal: AbortSignal | undefined): Promise<Permit | Denied> {
+  acquire(origin: string, sink: string, signal: AbortSignal | undefined): Promise<Permit | Denied> {
+    return this.#take(origin, sink, signal, true);
+  }
+
+  /** Waits only for one request for a lease. Rejects as `acquire`, and with its error if that request fails. */
+  tryAcquire(origin: string, sink: string, signal: AbortSignal | undefined): Promise<Outcome> {
+    return this.#take(origin, sink, signal, false);
+  }
+
+  async #take(origin: string, sink: string, signal: AbortSignal | undefined, isPatient: boolean): Promise<Outcome> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw new Error('The sender is closed.');
     const queue = this.#queueOf(origin, sink);
@@ -78,7 +93,7 @@ export class Permits {
           settle(value);
         };
       };
-      const waiter: Waiter = { give: settled(resolve), refuse: settled(reject) };
+      const waiter: Waiter = { give: settled(resolve), refuse: settled(reject), isPatient };
       // Hundreds of callers may share one signal; that is not a leak.
       if (signal !== undefined) setMaxListeners(0, signal);
       let stopListening = () => {};
@@ -113,7 +128,7 @@ export class Permits {
     const key = `${origin} ${sink}`;
     let queue = this.#queues.get(key);
     if (queue === undefined) {
-      const idle = { asking: undefined, rate: undefined, failures: 0, timer: undefined };
+      const idle = { asking: undefined, rate: undefined, failures: 0, error: undefined, timer: undefined };
       queue = { origin, sink, bucket: new Bucket(), waiting: new Set(), ...idle };
       this.#queues.set(key, queue);
     }
@@ -161,9 +176,13 @@ export class Permits {
     queue.rate = allowedrate;
     const rate = typeof allowedrate === 'number' ? allowedrate : undefined;
     const wanted = allowed ? bucket.wanted(waiting.size, rate, now) : 0;
+    if (wanted > 0 && now >= bucket.notBefore) {
+      queue.asking = this.#ask(queue, wanted);
+      return;
+    }
+    for (const waiter of waiting) if (!waiter.isPatient) this.#sendAway(queue, waiter, now);
     if (wanted > 0) {
-      if (now < bucket.notBefore) this.#wake(queue, bucket.notBefore - now);
-      else queue.asking = this.#ask(queue, wanted);
+      this.#wake(queue, bucket.notBefore - now);
       return;
     }
     const nextEnd = bucket.nextEnd(now);
@@ -171,6 +190,15 @@ export class Permits {
     void this.#handBack(queue, now);
     if (now < bucket.notBefore) this.#wake(queue, bucket.notBefore - now);
     else if (waiting.size === 0) this.#queues.delete(`${origin} ${sink}`);
+  }
+
+  /** Nothing is left, and it is too early to ask for more. */
+  #sendAway({ origin, sink, bucket, rate, waiting, failures, error }: Queue, waiter: Waiter, now: number): void {
+    waiting.delete(waiter);
+    if (failures > 0) return waiter.refuse(error);
+    const retryAfterSeconds = (bucket.notBefore - now) / 1_000;
+    const message = rateUsedUp(rate ?? '*');
+    waiter.give({ origin, sink, allowed: false, denial: 'rate_used_up', message, retryAfterSeconds });
   }
 
   #wake(queue: Queue, milliseconds: number): void {
@@ -193,6 +221,7 @@ export class Permits {
       queue.failures = 0;
     } catch (error) {
       queue.failures += 1;
+      queue.error = error;
       bucket.notBefore = performance.now() + retryDelayMs(queue.failures, backoff);
       onFault(error);
       if (isFinal(error)) settle(queue, ({ refuse }) => refuse(error));

@@ -2,7 +2,8 @@ import type { BatchResult, MatchResult } from '../../matching/match/match-messag
 import type { ClientCertificate, GuardSettings } from '../guard/index.js';
 import type { DeliveredMatch, DeliverOptions, DeliveryResult } from './deliver.js';
 import type { EventMessage, MatchedSink } from './delivery.js';
-import type { Denied, Permission, Permit } from './leases.js';
+import type { ForwardRequest, ForwardResult } from './forward.js';
+import type { Denied, Permission, Permit, RateUsedUp } from './leases.js';
 import type { OutcomeReport } from './outcomes.js';
 import type { OwnSigning, SignedDelivery } from './signing.js';
 
@@ -13,7 +14,7 @@ import type { OwnSigning, SignedDelivery } from './signing.js';
  *
  * Data flow: the feed (replica-sync) updates the replica and its file (replica-file). Events are matched against the replica,
  * with credentials from the registry (credentials). Each request to a webhook takes a permit (permits, from leases), is
- * signed (signing) and goes through the guarded client (deliver). The webhook's response is reported to the registry (outcomes).
+ * signed (signing) and goes through the guarded client (attempts, for deliver and forward). The webhook's response is reported to the registry (outcomes).
  */
 export interface Sender {
   /**
@@ -47,6 +48,28 @@ export interface Sender {
    * registry refuses us, and with RegistryError `index_loading` before there is a replica.
    */
   acquire(origin: string, sink: string, signal?: AbortSignal): Promise<Permit | Denied>;
+  /**
+   * The same, and never waits for a rate or a hold: resolves with `rate_used_up` if this instance has no share of the rate
+   * and can get none now. Waits only for the request to the registry that asks for a share, which all callers of a pair
+   * have in common. Rejects with its error if that request fails, so without the registry, sending ends with the last share.
+   */
+  tryAcquire(origin: string, sink: string, signal?: AbortSignal): Promise<Permit | Denied | RateUsedUp>;
+  /**
+   * How to deliver to a sink that you know, as a match shows it for an event that matches every active subscription:
+   * headers, credential and signing secrets. Kept in memory until the feed reports a change. Rejects with RegistryError
+   * `not_permitted` if the origin may not send there, with an Error if the registry cannot decrypt a secret, and with
+   * AssentError if a secret is needed and the registry is unreachable.
+   */
+  sinkOf(origin: string, sink: string): Promise<MatchedSink>;
+  /**
+   * Sends one request of any content to a sink that you know, once: with the subscription's headers and credential, and
+   * signed. It never waits for a rate or a hold and never retries: that is the caller's. Reports the response. Rejects
+   * as `tryAcquire` and `sinkOf` do, with the signal's reason, and with a TypeError for headers that cannot be sent.
+   *
+   * `webhook-id` (Standard Webhooks) is that of the headers, if there is one. Otherwise, one CloudEvent has the same as in
+   * `deliver`, and any other content has one that is made of its bytes.
+   */
+  forward(request: ForwardRequest): Promise<ForwardResult>;
   /**
    * Delivers an event in the JSON format to every sink of its match, through the guarded client. It waits for a permit,
    * sends with the content mode, headers, credential and signatures of the match, and reports the response. It retries after 429, 500

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, sign, type KeyObject } from 'node:crypto';
+import { createPrivateKey, sign, type KeyObject } from 'node:crypto';
 import { sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
 import type { KnownOrigin } from '../../matching/replica/replica.js';
@@ -8,7 +8,7 @@ import { signMessage } from '../../signatures/standard-webhooks.js';
 import { AssentError } from '../client/assent-error.js';
 import type { Client } from '../client/create-client.js';
 import type { ClientCertificate } from '../guard/index.js';
-import { deliveryOf, signingFaultOf, type MatchedSink } from './delivery.js';
+import { signingFaultOf, withHeaders, type DeliveryMessage, type MatchedSink } from './delivery.js';
 
 /** A private Ed25519 key as a JWK (RFC 8037). */
 export interface PrivateKey extends Pick<PublicKey, 'kty' | 'crv' | 'x'> {
@@ -108,13 +108,17 @@ export class Signing {
   }
 
   /**
-   * `deliveryOf`, signed for one request that is sent now: with the key of the origin, and with each signing secret of the
-   * webhook (Standard Webhooks). Rejects as `deliveryOf` throws, and if a signing secret is missing from the match.
+   * A request signed to be sent now: with the key of the origin, and with each signing secret of the webhook (Standard
+   * Webhooks). Rejects if a signing secret is missing from the match.
    */
-  async sign(event: object, origin: string, to: MatchedSink): Promise<SignedDelivery> {
+  async sign(
+    { headers, body: content }: DeliveryMessage,
+    messageId: () => string,
+    origin: string,
+    to: MatchedSink,
+  ): Promise<SignedDelivery> {
     const fault = signingFaultOf(to);
     if (fault !== undefined) throw new Error(fault);
-    const { headers, body: content } = deliveryOf(event, origin, to);
     const body = typeof content === 'string' ? Buffer.from(content) : content;
     const { sink: url, signingsecrets: all = [], signingoverlapuntil: until } = to;
     await this.prepare(origin);
@@ -124,13 +128,13 @@ export class Signing {
     const secrets = until !== undefined && Date.parse(until) <= now ? all.slice(0, 1) : all;
     const [ofKey, ofSecrets] = await Promise.all([
       this.#headersOf(origin, { url, headers, body }, timestamp),
-      secrets.length > 0 && signMessage({ id: messageIdOf(event, url), timestamp, body }, secrets),
+      secrets.length > 0 && signMessage({ id: messageId(), timestamp, body }, secrets),
     ]);
     const clientCertificate =
       this.#settings.clientCertificate ?? this.#entries.get(origin)?.material?.clientCertificate;
     return {
       url,
-      headers: { ...headers, ...ofSecrets, ...ofKey },
+      headers: withHeaders(headers, { ...ofSecrets, ...ofKey }),
       body,
       ...(clientCertificate && { clientCertificate }),
     };
@@ -235,14 +239,4 @@ async function ownMaterial({ key, agent }: OwnSigning, name: string): Promise<Ma
     agent: agent ?? { url: `https://${name}`, type: 'directory' },
     keys: new Map(jwk && found && [[found.kid, createPrivateKey({ key: { ...jwk }, format: 'jwk' })]]),
   };
-}
-
-/**
- * `webhook-id` (Standard Webhooks): the same for each request that brings this event to this sink, even from another
- * process, and of no other.
- */
-function messageIdOf({ source, id }: { source?: unknown; id?: unknown }, sink: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([source, id, sink]))
-    .digest('base64url');
 }

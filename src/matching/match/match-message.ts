@@ -142,9 +142,7 @@ export function textOfMatch(
   additionsOf?: AdditionsOf,
 ): string {
   const { isBatch, results } = message;
-  // A DNS name needs no escapes.
-  const verified = origin.verified === true ? '"verified":true,' : '';
-  const head = `{"revision":"${message.revision ?? revision}","origin":"${origin.name}",${verified}`;
+  const head = headText(message.revision ?? revision, origin);
   if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, additionsOf)}}`;
   const texts = results.map((result) =>
     result.faults.length > 0
@@ -158,8 +156,31 @@ export function textOfMatch(
   return `${head}"events":[${entries.join(',')}]}`;
 }
 
+/** The same for one pair, as an event shows it that matches every active subscription (`Replica.sinkOf`). */
+export function textOfPair(
+  revision: string,
+  origin: KnownOrigin,
+  pair: MatchedPair,
+  additionsOf?: AdditionsOf,
+): string {
+  return `${headText(revision, origin)}${outcomeText({ pairs: [pair], warnings: [] }, additionsOf)}}`;
+}
+
+/** The same as an object. */
+export function sinkOfPair(pair: MatchedPair, secrets?: HeldSecrets): MatchedSink {
+  return JSON.parse(`{${sinkText(pair, secrets)}}`) as MatchedSink;
+}
+
+function headText(revision: string, { name, verified }: KnownOrigin): string {
+  // A DNS name needs no escapes.
+  return `{"revision":"${revision}","origin":"${name}",${verified === true ? '"verified":true,' : ''}`;
+}
+
 /** The members of the response for one event. */
-function outcomeText({ pairs, warnings, explanations }: EventResult, additionsOf: AdditionsOf | undefined): string {
+function outcomeText(
+  { pairs, warnings, explanations }: Pick<EventResult, 'pairs' | 'warnings' | 'explanations'>,
+  additionsOf: AdditionsOf | undefined,
+): string {
   let sinks = '';
   let withheld = '';
   for (let place = 0; place < pairs.length; place += 1) {
@@ -178,8 +199,9 @@ function outcomeText({ pairs, warnings, explanations }: EventResult, additionsOf
 function sinkText(pair: MatchedPair, additions?: object): string {
   const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
   const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
-  // UUIDs need no escapes.
-  let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"${protocolSettings?.['contentmode'] === 'binary' ? 'binary' : 'structured'}"`;
+  // UUIDs need no escapes. An agreement needs no subscription.
+  const ids = subscriptions.length === 0 ? '' : `"${subscriptions.join('","')}"`;
+  let text = `"sink":${JSON.stringify(sink)},"subscriptions":[${ids}],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"${protocolSettings?.['contentmode'] === 'binary' ? 'binary' : 'structured'}"`;
   if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
   if (protocolSettings !== undefined) text += `,${memberText('protocolsettings', protocolSettings)}`;
   if (pair.hasCredential) text += ',"hascredential":true';

@@ -123,19 +123,36 @@ export class Replica {
         matches.push(matched);
         found?.set(pair, matched);
       }
-      const id = entry.index.idOf(handle);
-      const settings = entry.protocolSettings.get(handle);
-      // Ids begin with their creation time (UUID version 7), so the smallest is the oldest.
-      if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
-        matched.protocolSettings = settings;
-        matched.settingsOf = id;
-      }
-      matched.subscriptions.push(id);
-      matched.hasCredential ||= entry.credentials.has(handle);
-      matched.hasSigningSecret ||= entry.signingSecrets.has(handle);
+      addTo(matched, entry, handle);
     }
     for (const { subscriptions } of matches) if (subscriptions.length > 1) subscriptions.sort();
     return matches;
+  }
+
+  /**
+   * The pair as an event shows it that matches every active subscription, and until when that holds if no change is
+   * reported. Undefined without a live grant. `origin` in lower case.
+   */
+  sinkOf(tenant: string, origin: string, sink: string): { matched: MatchedPair; until: number } | undefined {
+    const bytes = Buffer.from(sink);
+    const pair = this.#pairs.find(this.numberOf(tenant, origin), bytes, 0, bytes.length);
+    const entry = this.#indexed.get(origin);
+    const time = this.now();
+    if (pair === 0 || entry === undefined || this.#pairs.standing(pair, time) !== 'live') return undefined;
+    const matched = this.#pairs.matched(pair, time);
+    const barred = this.#pairs.barred(entry.number);
+    let until = this.#pairs.expiresAt(pair);
+    if (matched.heldUntil !== undefined) until = Math.min(until, Date.parse(matched.heldUntil));
+    for (let handle = entry.pairs.indexOf(pair); handle >= 0; handle = entry.pairs.indexOf(pair, handle + 1)) {
+      const subscriber = entry.subscribers[handle] ?? 0;
+      const end = entry.ends.get(handle) ?? Infinity;
+      // A free handle keeps its last pair.
+      if (subscriber === 0 || barred.has(subscriber) || end <= time) continue;
+      until = Math.min(until, end);
+      addTo(matched, entry, handle);
+    }
+    matched.subscriptions.sort();
+    return { matched, until };
   }
 
   /** `origin` in lower case. A pair of another tenant has no grant. */
@@ -291,6 +308,20 @@ export class Replica {
     entry.signingSecrets.delete(handle);
     entry.protocolSettings.delete(handle);
   }
+}
+
+/** Adds a subscription to the pair that it matched with. */
+function addTo(matched: MatchedPair, entry: IndexedOrigin, handle: number): void {
+  const id = entry.index.idOf(handle);
+  const settings = entry.protocolSettings.get(handle);
+  // Ids begin with their creation time (UUID version 7), so the smallest is the oldest.
+  if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
+    matched.protocolSettings = settings;
+    matched.settingsOf = id;
+  }
+  matched.subscriptions.push(id);
+  matched.hasCredential ||= entry.credentials.has(handle);
+  matched.hasSigningSecret ||= entry.signingSecrets.has(handle);
 }
 
 function sizeOf({ index, suspended }: IndexedOrigin): number {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.js';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
-import { denials, type Decision } from '../../consent/decision.js';
+import { denials, rateUsedUp, type Decision } from '../../consent/decision.js';
 import { ageHeader, type OperationResponse, type OperationRequest, type Handlers } from '../http/handler.js';
 import { indexLoading } from '../../matching/replica/replica.js';
 import { authzenRoutes } from './authzen-routes.js';
@@ -36,10 +36,8 @@ export function routes(context: Context): Handlers<'authorizeDelivery' | 'evalua
           throw refusal('not_permitted', faultOf(taken.denial, denials[taken.denial]));
         case 'held':
           throw refusal('not_permitted', faultOf('held', denials.held), taken.retryAfterSeconds);
-        case 'empty': {
-          const detail = `The webhook allows ${rate} requests per minute. Send later.`;
-          throw refusal('rate_used_up', faultOf('rate_used_up', detail), taken.retryAfterSeconds);
-        }
+        case 'empty':
+          throw refusal('rate_used_up', faultOf('rate_used_up', rateUsedUp(rate)), taken.retryAfterSeconds);
       }
     };
     const taken = shares.take({ tenant, origin, sink, rate });

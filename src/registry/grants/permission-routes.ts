@@ -51,16 +51,6 @@ export function permissionRoutes({ follower, freshness }: Context): Handlers<'ge
     return { body, tag: contentTag(body) };
   }
 
-  function checkPair(pair: AskedPair): void {
-    const origin = parseOriginName(pair.origin);
-    const sink = faultOfSinkText(pair.sink);
-    const faults = [
-      ...(origin.ok ? [] : [{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]),
-      ...(sink ? [{ pointer: 'query/sink', rule: sink.rule, detail: sink.detail }] : []),
-    ];
-    if (faults.length > 0) throw brokenParameters(faults);
-  }
-
   return {
     getPermission: (call) => {
       const { tenant } = call.principal;
@@ -92,6 +82,17 @@ export function permissionRoutes({ follower, freshness }: Context): Handlers<'ge
       return { status: 200, headers, json: `[${pairs.map((pair) => permissionText(known, tenant, pair)).join()}]` };
     },
   };
+}
+
+/** Throws `invalid_request` for a pair that cannot exist. */
+export function checkPair(pair: AskedPair): void {
+  const origin = parseOriginName(pair.origin);
+  const sink = faultOfSinkText(pair.sink);
+  const faults = [
+    ...(origin.ok ? [] : [{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]),
+    ...(sink ? [{ pointer: 'query/sink', rule: sink.rule, detail: sink.detail }] : []),
+  ];
+  if (faults.length > 0) throw brokenParameters(faults);
 }
 
 function pairOf({ origin, sink }: AskedPair): AskedPair {

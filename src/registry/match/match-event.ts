@@ -1,4 +1,5 @@
 import { RegistryError } from '../../base/errors.js';
+import type { Principal } from '../../base/contract/principal.js';
 import type { MessageLimits } from '../../events/read-events.js';
 import type { GrantTokens } from '../grants/grant-token.js';
 import type { Follower } from '../changes/follower.js';
@@ -54,21 +55,27 @@ export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEv
       : turns.enter(tenant, () => answer(settings, call), call.signal);
   }
 
-  function isReached(revision: bigint): boolean {
-    const position = follower.position();
-    return position === undefined || revision <= position;
-  }
-
   return (call) => {
-    const wanted = call.query.minRevision;
-    if (wanted === undefined || isReached(BigInt(wanted))) return inTurn(call);
-    return follower.waitFor(BigInt(wanted), longestWaitMs).then((isThere) => {
-      if (isThere) return inTurn(call);
-      throw new RegistryError('revision_not_reached', 'The revision did not arrive in time. Retry the request.', {
-        retryAfterSeconds: 1,
-      });
-    });
+    const reached = whenReached(follower, call.query.minRevision);
+    return reached === undefined ? inTurn(call) : reached.then(() => inTurn(call));
   };
+}
+
+/** Undefined if this process knows the revision already, or no replica. Rejects with `revision_not_reached`. */
+export function whenReached(
+  follower: Pick<Follower, 'position' | 'waitFor'>,
+  minRevision: string | undefined,
+): Promise<void> | undefined {
+  if (minRevision === undefined) return undefined;
+  const wanted = BigInt(minRevision);
+  const position = follower.position();
+  if (position === undefined || wanted <= position) return undefined;
+  return follower.waitFor(wanted, longestWaitMs).then((isThere) => {
+    if (isThere) return;
+    throw new RegistryError('revision_not_reached', 'The revision did not arrive in time. Retry the request.', {
+      retryAfterSeconds: 1,
+    });
+  });
 }
 
 function answer(settings: MatchEventSettings, call: MatchCall): MatchEventResponse | Promise<MatchEventResponse> {
@@ -124,15 +131,13 @@ function complete(
     headers: ageHeader(settings.age()),
     json: textOfMatch(revision, origin, matched, additionsOf),
   });
-  const { scopes } = call.principal;
-  // An admin does not deliver.
-  const seesSecrets = scopes.has('assent:credentials') && scopes.has('assent:deliver');
-  const wantsSecrets = seesSecrets && results.some(({ pairs }) => pairs.some(hasSecrets));
+  const pairs = results.flatMap((result) => result.pairs.filter(hasSecrets));
+  const wantsSecrets = pairs.length > 0 && seesSecrets(call.principal);
   const isExplained = call.query.explain === true;
   const wantsTokens = call.query.grantTokens === true;
   if (!wantsSecrets && !wantsTokens && !isExplained) return write();
   return Promise.all([
-    wantsSecrets ? secretsIn(settings, origin, results) : undefined,
+    wantsSecrets ? secretsIn(settings.secrets, origin, pairs) : undefined,
     wantsTokens ? grantTokensIn(settings, origin, results) : undefined,
     isExplained ? addExplanations(settings, call, origin, results) : undefined,
   ]).then(([secretsOf, grantTokenOf]) => write(grantTokenOf ? bothOf(secretsOf, grantTokenOf) : secretsOf));
@@ -156,17 +161,20 @@ async function grantTokensIn(
   return ({ sink }) => tokens.get(sink) ?? { granttokendenial: 'no_grant' };
 }
 
-const hasSecrets = ({ hasCredential, hasSigningSecret }: MatchedPair) => hasCredential || hasSigningSecret;
+export const hasSecrets = ({ hasCredential, hasSigningSecret }: MatchedPair): boolean =>
+  hasCredential || hasSigningSecret;
 
-async function secretsIn(
-  settings: MatchEventSettings,
+/** An admin does not deliver. */
+export const seesSecrets = ({ scopes }: Principal): boolean =>
+  scopes.has('assent:credentials') && scopes.has('assent:deliver');
+
+export async function secretsIn(
+  readSecrets: ReadSecrets,
   origin: KnownOrigin,
-  results: readonly EventResult[],
+  pairs: readonly MatchedPair[],
 ): Promise<SecretsOf> {
-  const sinks = results.flatMap(({ pairs }) =>
-    pairs.filter(hasSecrets).flatMap(({ sink, subscriptions }) => subscriptions.map((id) => [id, sink] as const)),
-  );
-  const secrets = await settings.secrets(origin.tenant, new Map(sinks));
+  const sinks = pairs.flatMap(({ sink, subscriptions }) => subscriptions.map((id) => [id, sink] as const));
+  const secrets = await readSecrets(origin.tenant, new Map(sinks));
   return ({ subscriptions }) => {
     const held = subscriptions.flatMap((id) => secrets.get(id) ?? []);
     const credential = held.find((each) => each.credential)?.credential;

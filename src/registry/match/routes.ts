@@ -12,6 +12,7 @@ import { createGrantTokens } from '../grants/grant-token.js';
 import { createSecretReader } from '../subscriptions/read-secrets.js';
 import { createSubscriptionReader } from '../subscriptions/read.js';
 import { compileParts, createExplain, presentFailure } from './explain.js';
+import { createDeliverySettings } from './delivery-settings.js';
 import { createMatchEvent } from './match-event.js';
 import { parseFilters } from '../../matching/filters/filter.js';
 import { findUnlikely } from '../../matching/filters/unlikely.js';
@@ -19,24 +20,29 @@ import { Turns } from '../../matching/match/turns.js';
 import { Work } from '../../matching/match/work.js';
 
 /**
- * Matches events; tests a filter with an event, and an event with a profile. The tests store nothing and ignore consent.
+ * Matches events, and returns what a match says of a sink; tests a filter with an event, and an event with a profile. The tests store nothing and ignore consent.
  */
-export function routes(context: Context): Handlers<'matchEvent' | 'checkFilter' | 'checkEvent'> {
+export function routes(
+  context: Context,
+): Handlers<'matchEvent' | 'getDeliverySettings' | 'checkFilter' | 'checkEvent'> {
   const { config, contract, database, vault, log, now } = context;
   const subscriptions = createSubscriptionReader(database, now);
   const turns = new Turns();
   const budget = config.matchSteps;
+  const secrets = createSecretReader({ database, vault, log });
   return {
     matchEvent: createMatchEvent({
       follower: context.follower,
       age: context.freshness.age,
       explain: createExplain({ database, turns, budget }),
-      secrets: createSecretReader({ database, vault, log }),
+      secrets,
       grantTokens: createGrantTokens(context),
       limits: config.message,
       turns,
       budget,
     }),
+
+    getDeliverySettings: createDeliverySettings(context, secrets),
 
     checkFilter: async (call) => {
       const { body, bytes, principal, signal } = call;
