@@ -16,7 +16,13 @@ let stranger: FeedReader;
 let neighbour: Client;
 
 beforeAll(async () => {
-  registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_FEED_READERS_PER_TENANT: '8' } });
+  const env = {
+    ASSENT_FEED_HEARTBEAT_SECONDS: '1',
+    ASSENT_FEED_READERS_PER_TENANT: '8',
+    // Readers that stall here are read again, however long that takes.
+    ASSENT_FEED_STALL_SECONDS: '300',
+  };
+  registry = await startRegistry({ env });
   tenant = await createTenant(registry);
   await tenant.admin.post('/v1/origins').send({ name: other }).expect(201);
   sender = await createFeedReader(registry);
