@@ -30,6 +30,10 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/upgrade.md': 320,
   'docs/performance.md': 390,
   'docs/quickstart.md': 620,
+  'docs/senders/brokers/README.md': 420,
+  'docs/senders/brokers/n8n.md': 280,
+  'docs/senders/brokers/node-red.md': 340,
+  'docs/senders/brokers/syslog-ng.md': 170,
   'docs/senders/signatures.md': 760,
   'docs/versioning.md': 660,
 };

@@ -22,6 +22,8 @@ export interface Egress {
   secret: string;
   /** What it wrote. */
   log(): string;
+  /** How many requests it refused with this denial. */
+  denials(denial: string): Promise<number>;
   /** A webhook at a name of its own, which agreed at this rate. */
   webhook(name: string, settings?: { rate?: string }): Promise<EgressWebhook>;
   stop(): Promise<void>;
@@ -35,6 +37,8 @@ export interface Arrived {
 
 export interface EgressWebhook {
   sink: string;
+  /** The id of its subscription. */
+  subscription: string;
   /** Where a sender posts to: the sink behind the address of the egress. */
   url: string;
   /** Events with a valid signature by a key of the origin. The kit of receivers refuses all others. */
@@ -44,6 +48,8 @@ export interface EgressWebhook {
   answers: Array<{ status: number; headers?: Record<string, string> }>;
   /** A delivery of its own through the egress. */
   send(id?: string): Promise<Response>;
+  /** The deliveries that were reported, by outcome. */
+  outcomes(): Promise<Record<string, number>>;
   /** An admin revokes the grant. Resolves when the egress knows. */
   endGrant(): Promise<void>;
   /** The name leads to this internal address from now on; `connections` has those that were made there. */
@@ -120,7 +126,7 @@ export async function startEgress({ env = {} }: { env?: Record<string, string> }
       request.resume();
       response.writeHead(answer.status, answer.headers).end();
     });
-    await tenant.register(sink);
+    const { id: subscription } = await tenant.register(sink);
     const forwarded = `${url}/https/${new URL(sink).host}${path}`;
     const send = (id = 'probe') =>
       fetch(forwarded, {
@@ -130,11 +136,14 @@ export async function startEgress({ env = {} }: { env?: Record<string, string> }
       });
     return {
       sink,
+      subscription,
       url: forwarded,
       received,
       refused,
       answers,
       send,
+      outcomes: async () =>
+        (await tenant.subscriber.get(`/v1/subscriptions/${subscription}/deliveries`).expect(200)).body.counts,
       async endGrant() {
         await tenant.revoke(sink);
         await until(async () => (await send()).status === 403);
@@ -166,6 +175,10 @@ export async function startEgress({ env = {} }: { env?: Record<string, string> }
     operationsUrl,
     secret,
     log,
+    async denials(denial) {
+      const text = await (await fetch(`${operationsUrl}/metrics`)).text();
+      return Number(new RegExp(`^assent_egress_denials_total{denial="${denial}"} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+    },
     webhook,
     async stop() {
       program.child.kill();
