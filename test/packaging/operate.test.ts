@@ -106,14 +106,13 @@ test('the Kubernetes manifest has existing settings, ports and probes, and a use
   const of = (kind: string) => objects.find((object) => object.kind === kind)!;
   const pod = of('Deployment')['spec'].template;
   const [container] = pod.spec.containers;
-  const own = Object.fromEntries(
-    container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
-  );
-  const secret = {
+  const variables = container.env as Array<{ name: string; value?: string }>;
+  const secret: NodeJS.ProcessEnv = {
     DATABASE_URL: 'postgres://db.example/a',
     ASSENT_CREDENTIAL_KEYS: `a:${Buffer.alloc(32).toString('base64url')}`,
   };
-  const given = { NODE_ENV: 'production', ASSENT_HOST: '0.0.0.0', ...of('ConfigMap')['data'], ...own, ...secret };
+  const own = Object.fromEntries(variables.map(({ name, value = secret[name] }) => [name, value]));
+  const given = { NODE_ENV: 'production', ASSENT_HOST: '0.0.0.0', ...own };
   const config = readConfig(given);
   expect(settings.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(given)));
   expect(container.ports).toEqual([
@@ -131,6 +130,11 @@ test('the Kubernetes manifest has existing settings, ports and probes, and a use
   ]) {
     expect(pod.metadata.labels).toMatchObject(selector);
   }
+  const ports = of('NetworkPolicy')['spec'].egress.flatMap(
+    (rule: { to?: unknown[]; ports: Array<{ port: number }> }) =>
+      rule.to === undefined ? [] : rule.ports.map(({ port }) => port),
+  );
+  expect(ports).toEqual(config.outbound.ports);
   const pause = Number(container.lifecycle.preStop.exec.command[1]);
   expect(pod.spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(pause * 1_000 + config.stopMs);
   expect(pod.spec).toMatchObject({ enableServiceLinks: false, securityContext: { runAsNonRoot: true } });
