@@ -3,8 +3,8 @@ import { pageNames, readPage } from './markdown.js';
 
 /** How many words a page may have, tables and code included. What is said here is said nowhere else. */
 const budgets: Readonly<Record<string, number>> = {
-  'CHANGELOG.md': 210,
-  'CONTRIBUTING.md': 1650,
+  'CHANGELOG.md': 213,
+  'CONTRIBUTING.md': 1715,
   'README.md': 550,
   'SECURITY.md': 300,
   'docs/accessibility.md': 470,
@@ -21,7 +21,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/backup.md': 400,
   'docs/operate/egress-proxy.md': 440,
   'docs/operate/install.md': 930,
-  'docs/operate/kubernetes.md': 240,
+  'docs/operate/kubernetes.md': 480,
   'docs/operate/monitoring.md': 580,
   'docs/operate/notices.md': 440,
   'docs/operate/scaling.md': 890,
