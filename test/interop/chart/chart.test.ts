@@ -237,7 +237,7 @@ else {
     const resources = documents.map((each) => each.toJS() as Resource | null).filter((each) => each !== null);
     return { set, text: stdout, resources };
   };
-  const [{ program: helm }] = helms as [{ program: string }];
+  const helm = helms[0]?.program ?? '';
   let inAll: Array<ReturnType<typeof render>> | undefined;
   const renderedSets = () => Promise.all((inAll ??= Object.keys(sets).map((set) => render(helm, set))));
 
@@ -347,7 +347,7 @@ else {
         // Kubernetes expands $(NAME), and reads $$ as $.
         return [variable, secret ?? value?.replaceAll('$$', '$')] as const;
       });
-      return { pod, environment: Object.fromEntries(entries) as NodeJS.ProcessEnv };
+      return { pod, environment: Object.fromEntries<string | undefined>(entries) };
     };
     const given: Values = { ...sets['everything']?.['settings'], ...sets['everything']?.['registry'].settings };
     for (const [name, database] of [
