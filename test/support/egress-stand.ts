@@ -13,7 +13,7 @@ import { createTenant, type Tenant } from './tenant.js';
 import { until } from './until.js';
 
 /** `assent egress` in its own process, on a registry of its own, for senders of others in front of it. */
-export interface Egress {
+export interface EgressStand {
   registry: Registry;
   tenant: Tenant;
   url: string;
@@ -52,6 +52,8 @@ export interface EgressWebhook {
   outcomes(): Promise<Record<string, number>>;
   /** An admin revokes the grant. Resolves when the egress knows. */
   endGrant(): Promise<void>;
+  /** Resolves when the webhook was asked, and consents again. The egress may not know yet. */
+  askAgain(): Promise<void>;
   /** The name leads to this internal address from now on; `connections` has those that were made there. */
   rebind(address?: string): Promise<{ connections: () => number; stop: () => Promise<void> }>;
 }
@@ -61,7 +63,7 @@ const shownUrl = 'http://127.0.0.1:3080/https/webhook.example.com/events';
 /** Another address of this machine, which the egress may not connect to. */
 const internalAddress = '127.0.0.2';
 
-export async function startEgress({ env = {} }: { env?: Record<string, string> } = {}): Promise<Egress> {
+export async function startEgressStand({ env = {} }: { env?: Record<string, string> } = {}): Promise<EgressStand> {
   const registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1' } });
   const tenant = await createTenant(registry);
   const { origin, admin } = tenant;
@@ -148,6 +150,10 @@ export async function startEgress({ env = {} }: { env?: Record<string, string> }
         await tenant.revoke(sink);
         await until(async () => (await send()).status === 403);
         received.length = 0;
+      },
+      async askAgain() {
+        const { subscriber } = tenant;
+        await subscriber.post(`/v1/subscriptions/${subscription}/handshakes`).set('Prefer', 'wait=10').expect(201);
       },
       async rebind(address = internalAddress) {
         let count = 0;
