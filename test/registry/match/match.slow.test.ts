@@ -48,6 +48,9 @@ async function register(more: object, allows = true): Promise<Registered> {
 const ask = (body: unknown, { client = sender, query = {}, mediaType = 'application/cloudevents+json' } = {}) =>
   client.post('/v1/match').query(query).set('Content-Type', mediaType).send(JSON.stringify(body));
 
+const settingsOf = (sink: string, { client = sender, of = origin } = {}) =>
+  client.get('/v1/deliveries/settings').query({ origin: of, sink });
+
 const subscriptionsOf = (body: { sinks: Array<{ subscriptions: string[] }> }) =>
   body.sinks.flatMap(({ subscriptions }) => subscriptions);
 
@@ -443,6 +446,8 @@ describe('a response', () => {
     expect(lines).toMatchObject([
       { level: 'error', subscription: id, err: { message: expect.stringContaining('"lost"') } },
     ]);
+    const alone = await settingsOf(a, { client: trusted, of: origin }).expect(200);
+    expect(alone.body).toMatchObject({ sinks: [], withheld: [{ sink: a, hascredential: true }] });
     // A token that may not see credentials gets the usual response.
     const sender = await after.as('assent:deliver', { subscriber: 'mailroom' });
     const { body } = await ask(eventOf(type), { client: sender }).expect(200);
@@ -647,5 +652,85 @@ describe('without storing anything', () => {
     expect(created.body.warnings).toMatchObject(
       expect.arrayContaining([expect.objectContaining({ pointer: '/source' })]),
     );
+  });
+});
+
+describe('the settings of a sink', () => {
+  const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
+  const patch = (id: string, body: object) =>
+    subscriber
+      .patch(`/v1/subscriptions/${id}`)
+      .set('Content-Type', 'application/merge-patch+json')
+      .send(JSON.stringify(body))
+      .expect(200);
+
+  test('are what a match returns for an event that matches every active subscription of the pair', async () => {
+    const type = newType();
+    const trusted = await registry.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
+    const { sink, id } = await register({ types: [type] });
+    const others = [
+      { protocolsettings: { contentmode: 'binary', headers: { 'X-Tenant': '7' } } },
+      { sinkcredential, signingsecret: { make: true } },
+      { protocolsettings: { headers: { 'X-Tenant': '8' } } },
+    ];
+    const ids = [id];
+    const isSame = async () => {
+      for (const client of [sender, trusted]) {
+        const matched = await ask(eventOf(type), { client }).expect(200);
+        const { body, text } = await settingsOf(sink, { client }).expect(200);
+        expect(body).toEqual(matched.body);
+        expect(text.includes('planted')).toBe(client === trusted && body.sinks[0].hascredential === true);
+      }
+      return (await settingsOf(sink, { client: trusted }).expect(200)).body.sinks[0];
+    };
+    await isSame();
+    for (const more of others) {
+      const request = { sink, protocol: 'HTTP', types: [type], ...more };
+      ids.push(((await subscriber.post('/v1/subscriptions').send(request).expect(201)).body as Registered).id);
+      await isSame();
+    }
+    expect(await isSame()).toMatchObject({ subscriptions: ids, contentmode: 'binary', sinkcredential });
+    await patch(ids[2]!, { sinkcredential: { ...sinkcredential, secret: 'planted-later', overlapseconds: 600 } });
+    expect(await isSame()).toMatchObject({ previouscredential: { sinkcredential } });
+    await subscriber.post(`/v1/subscriptions/${ids[1]}/suspend`).send({ reason: 'Later.' }).expect(200);
+    await patch(ids[0]!, { expiresat: new Date(Date.now() + 400).toISOString() });
+    await sleep(500);
+    expect(await isSame()).toMatchObject({
+      subscriptions: ids.slice(2),
+      protocolsettings: others[2]!.protocolsettings,
+    });
+    const report = [{ origin, sink, statuscode: 429, retryafter: '600' }];
+    await sender.post('/v1/deliveries/outcomes').send(report).expect(200);
+    await registry.service.follow();
+    expect(await isSame()).toMatchObject({ helduntil: expect.any(String) });
+  });
+
+  test('of a pair with an agreement and no subscription are those of the grant', async () => {
+    const sink = registry.receiver.sink('/agreed');
+    const agreement = { origin, sink, allowedrate: 60, agreement: 'contract 7', expiresat: new Date(Date.now() + 1e8) };
+    await admin.post('/v1/grants').send(agreement).expect(201);
+    await registry.service.follow();
+    expect((await settingsOf(sink).expect(200)).body.sinks).toMatchObject([
+      { sink, subscriptions: [], allowedrate: 60 },
+    ]);
+  });
+
+  test('are refused with the denial without consent, and to another tenant as if there were none', async () => {
+    const { sink, id } = await register({ types: [newType()], sinkcredential });
+    const refused = async (rule: string, ...of: Parameters<typeof settingsOf>) => {
+      const { body, text } = await settingsOf(...of).expect(403);
+      expect(body).toMatchObject({ code: 'not_permitted', faults: [{ pointer: 'query/sink', rule }] });
+      expect(text).not.toContain('planted');
+    };
+    const foreign = await registry.as(['assent:deliver', 'assent:credentials'], { tenant: 'provincie' });
+    await settingsOf(sink).expect(200);
+    await refused('no_grant', sink, { client: foreign });
+    await refused('no_grant', `${sink}/other`);
+    await refused('no_grant', sink, { of: 'nobody.example.com' });
+    await subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'Later.' }).expect(200);
+    await registry.service.follow();
+    await refused('suspended', sink);
+    const { body } = await settingsOf('http://plain.example.com/', { of: 'a b' }).expect(400);
+    expect(body.faults).toMatchObject([{ pointer: 'query/origin' }, { pointer: 'query/sink' }]);
   });
 });
