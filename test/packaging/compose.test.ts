@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
@@ -31,8 +32,14 @@ test('compose.yaml starts three equal processes with existing settings', () => {
   expect(config.database.url).toBe('postgres://assent:x@postgres:5432/assent');
 });
 
-test('compose.yaml mounts existing files, and only the proxy is reachable from outside', () => {
-  expect(configs.proxy.file).toBe('./.config/haproxy.cfg');
+test('compose.yaml mounts existing files, and only this machine reaches it', () => {
+  const used = Object.values<{ configs?: Array<{ source: string }> }>(services).flatMap((service) =>
+    (service.configs ?? []).map(({ source }) => source),
+  );
+  expect(used.sort()).toEqual(Object.keys(configs).sort());
+  for (const config of Object.values<{ file: string }>(configs)) {
+    expect([config, existsSync(join(root, config.file))]).toEqual([config, true]);
+  }
   const mounted = Object.values<{ volumes?: string[] }>(services).flatMap((service) => service.volumes ?? []);
   const shared = mounted.filter((volume) => !volume.startsWith('/')).map((volume) => volume.split(':')[0]);
   expect([...new Set(shared)].sort()).toEqual(Object.keys(volumes).sort());
@@ -41,31 +48,45 @@ test('compose.yaml mounts existing files, and only the proxy is reachable from o
   const published = Object.entries<{ ports?: string[] }>(services).flatMap(([name, { ports = [] }]) =>
     ports.map((port) => [name, port]),
   );
-  expect(published).toEqual([['proxy', '127.0.0.1:3000:3000']]);
+  expect(published.sort()).toEqual([
+    ['egress', '127.0.0.1:3080:3080'],
+    ['grafana', '127.0.0.1:3300:3000'],
+    ['prometheus', '127.0.0.1:9090:9090'],
+    ['proxy', '127.0.0.1:3000:3000'],
+  ]);
+  const optional = Object.entries<{ profiles?: string[] }>(services).flatMap(([name, { profiles = [] }]) =>
+    profiles.map((profile) => `${profile}: ${name}`),
+  );
+  expect(optional.sort()).toEqual([
+    'egress: egress',
+    'monitoring: grafana',
+    'monitoring: prometheus',
+    'notices: notices',
+  ]);
 });
 
-test('every service of compose.yaml has limits, no privileges, and an image that can be pinned', () => {
+test('every service of compose.yaml has limits, no privileges, and an image by digest that a variable replaces', () => {
   const all = Object.entries<Record<string, { resources: { limits: object } }>>(services);
   for (const [name, service] of all) {
     expect(service['deploy']?.resources.limits).toEqual({ cpus: expect.any(String), memory: expect.any(String) });
     const image = services[name].image ?? services[name].build.args.NODE_IMAGE;
-    expect(image).toMatch(/^\$\{(?:NODE|POSTGRES|HAPROXY)_IMAGE:-[a-z]+:[\d.]+(?:-\w+)?\}$/);
+    expect(image).toMatch(/^\$\{[A-Z]+_IMAGE:-[a-z/]+:v?[\d.]+(?:-\w+)?@sha256:[0-9a-f]{64}\}$/);
+    // Postgres changes the owner of its folder at its first start.
+    const locked = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
+    if (name !== 'postgres') expect([name, service]).toEqual([name, expect.objectContaining(locked)]);
   }
-  for (const service of [services.registry, services.notify, services.proxy]) {
-    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
-  }
-  const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(read('Dockerfile')) ?? [];
-  expect(services.registry.build.args.NODE_IMAGE).toBe(`\${NODE_IMAGE:-${base}}`);
+  const [, base = ''] = /^ARG NODE_IMAGE=(\S+)$/m.exec(read('Dockerfile')) ?? [];
+  expect(services.registry.build.args.NODE_IMAGE).toContain(`\${NODE_IMAGE:-${base.split('@')[0]}@`);
   expect(read('Dockerfile').match(/^FROM \S+/gm)).toEqual(Array(3).fill('FROM ${NODE_IMAGE}'));
 });
 
 test('the sender of notices in compose.yaml has a command line that the program takes', async () => {
-  const [program, ...args] = services.notify.command as string[];
+  const [program, ...args] = services.notices.command as string[];
   expect(read('Dockerfile')).toContain(`ln -s /app/dist/tools/cli/assent.js /usr/local/bin/${program}`);
   const filled = args.map((each) => (each.startsWith('${') ? '' : each));
   const { code, stderr } = await runCommand(filled);
   expect({ code, stderr }).toEqual({ code: 2, stderr: '--origin must name the origin of the notices.\n' });
-  expect(services.notify).toMatchObject({ profiles: ['notify'], healthcheck: { disable: true } });
+  expect(services.notices).toMatchObject({ profiles: ['notices'], healthcheck: { disable: true } });
 });
 
 test('the proxy knows every process, and sends only operations that change nothing to read-only processes', () => {
@@ -101,4 +122,32 @@ test('the health check of the image queries the listener, wherever it is', async
   server.closeAllConnections();
   server.close();
   expect(await check()).toBe(1);
+});
+
+test('Prometheus of compose.yaml asks every process where it has its metrics, by the name that the alerts expect', () => {
+  const { scrape_configs: jobs, rule_files: rules } = parse(read('.config/monitoring/prometheus.yaml'));
+  const [registry, egress] = jobs.map((job: { dns_sd_configs: object[] }) => job.dns_sd_configs[0]);
+  expect(jobs.map((job: { job_name: string }) => job.job_name)).toEqual(['assent', 'assent-egress']);
+  expect(services[registry.names[0]].environment.ASSENT_OPERATIONS_HOST).toBe('0.0.0.0');
+  expect(registry.port).toBe(readConfig({}).operations.port);
+  const operations = services[egress.names[0]].command.at(-1);
+  expect(operations).toBe(`0.0.0.0:${egress.port}`);
+  const mounted = services.prometheus.configs.map(({ target }: { target: string }) => target);
+  expect(mounted).toContain(`/etc/prometheus/${rules[0]}`);
+  const { url } = parse(read('.config/monitoring/datasource.yaml')).datasources[0];
+  expect(Object.keys(services)).toContain(new URL(url).hostname);
+  const { path } = parse(read('.config/monitoring/dashboards.yaml')).providers[0].options;
+  expect(services.grafana.configs.map(({ target }: { target: string }) => target)).toContain(`${path}/assent.json`);
+});
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+(hasPromtool ? test : test.skip)('promtool accepts the configuration of Prometheus (needs promtool)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assent-prometheus-'));
+  writeFileSync(join(folder, 'prometheus.yml'), read('.config/monitoring/prometheus.yaml'));
+  writeFileSync(join(folder, 'alerts.yaml'), read('docs/operate/alerts.yaml'));
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'config', join(folder, 'prometheus.yml')], {
+    encoding: 'utf8',
+  });
+  rmSync(folder, { recursive: true });
+  expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
 });
