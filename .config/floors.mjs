@@ -16,7 +16,7 @@ const floors = {
     ['signatures'],
     ['base'],
   ],
-  'src/tools': [['cli'], ['conformance', 'notify']],
+  'src/tools': [['cli'], ['conformance', 'egress', 'notify']],
   'src/kits': [['sender'], ['webhook', 'client', 'guard']],
   'src/registry': [
     ['app'],
@@ -42,6 +42,7 @@ const alone = {
   'kits/sender': ['kits/client', 'kits/guard', 'matching', 'events', 'consent', 'outbound', 'signatures', 'base'],
   'kits/webhook': ['events', 'consent', 'signatures', 'base'],
   'tools/notify': ['kits', 'matching', 'events', 'consent', 'outbound', 'signatures', 'base'],
+  'tools/egress': ['kits', 'matching', 'events', 'consent', 'outbound', 'signatures', 'base'],
   'tools/conformance': ['kits', 'matching', 'events', 'consent', 'outbound', 'signatures', 'base'],
   console: ['kits/client', 'base'],
 };

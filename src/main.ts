@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { readConfig } from './registry/app/config.js';
 import { SetupError } from './base/errors.js';
 import { createLog } from './registry/http/log.js';
-import { createStartingApp } from './registry/probes/probes.js';
+import { createStartingApp } from './registry/probes/operations-app.js';
 import { closeServer, serve } from './registry/http/server.js';
 import { createService } from './registry/app/service.js';
 import { developmentCommands } from './registry/tokens/development-registry.js';

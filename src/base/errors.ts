@@ -96,6 +96,8 @@ export const faultRules = [
   'host_malformed',
   'single_label',
   'special_use_name',
+  'sink_not_allowed',
+  'address_not_allowed',
   'no_grant',
   'expired',
   'revoked',
@@ -196,6 +198,16 @@ export class RegistryError extends Error {
  */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
+}
+
+/** Invalid settings: all of them at once, one on a line. */
+export class ConfigurationError extends SetupError {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
 }
 
 /** An invalid command line. The message says what to write instead. */

@@ -8,13 +8,14 @@ interface Kind {
 }
 
 /**
- * Every problem that the API returns. Each fact has one code, and so one status:
+ * Every problem that the API, or `assent egress`, returns. Each fact has one code, and so one status:
  *
  *   400  the request breaks a rule that it could have kept; 413, 415, 431: of its size or media type
  *   403  the caller may not: a scope, an admin's decision, or a limit that waiting does not lift
  *   404  what the request names does not exist, for this caller
  *   409  the state of something else does not allow it
  *   429  a limit that waiting lifts, and 503 what the registry itself lacks now; both with `Retry-After`
+ *   502  and 504: only `assent egress`, in place of a response of a webhook
  */
 export const problems = {
   unauthenticated: {
@@ -342,6 +343,34 @@ export const problems = {
     status: 503,
     when: 'The process started a moment ago.',
     title: { en: 'The index is still loading.', nl: 'De index wordt nog geladen.' },
+  },
+  registry_unavailable: {
+    status: 503,
+    when: '`assent egress` has no share of the rate left, or not the settings of the webhook yet, and the registry does not respond.',
+    title: { en: 'The registry does not respond.', nl: 'Het register reageert niet.' },
+  },
+  secret_unavailable: {
+    status: 503,
+    when: '`assent egress` may not read a secret of the webhook, or the registry cannot decrypt it. Nothing was sent.',
+    title: {
+      en: 'A secret of the webhook is not available.',
+      nl: 'Een geheim van de webhook is niet beschikbaar.',
+    },
+  },
+  egress_full: {
+    status: 503,
+    when: '`assent egress` has as many deliveries in progress as it may have, in all or to this webhook.',
+    title: { en: 'Too many deliveries are in progress.', nl: 'Er zijn te veel bezorgingen tegelijk.' },
+  },
+  no_response: {
+    status: 502,
+    when: '`assent egress` got no response from the webhook. The webhook may have got the request.',
+    title: { en: 'The webhook did not respond.', nl: 'De webhook reageerde niet.' },
+  },
+  no_response_in_time: {
+    status: 504,
+    when: '`assent egress` got no response from the webhook before its deadline.',
+    title: { en: 'The webhook did not respond in time.', nl: 'De webhook reageerde niet op tijd.' },
   },
   stopping: {
     status: 503,

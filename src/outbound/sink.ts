@@ -67,6 +67,11 @@ export function faultOfSinkText(raw: string): SinkFault | undefined {
   return read.url.href === raw ? undefined : notCanonical(read.url);
 }
 
+/** Without the port of https, which clients may write and canonical URLs leave out. Repairs nothing else. */
+export function withoutUsualPort(url: string): string {
+  return url.includes(':443') ? url.replace(/^(https:\/\/[^/?#]*):443(?=[/?#]|$)/, '$1') : url;
+}
+
 function readUrl(raw: string): { ok: true; url: URL } | SinkFault {
   if (raw.length > limits.urlLength) return fault('too_long', sinkTexts.tooLong(limits.urlLength));
   // eslint-disable-next-line no-control-regex -- ASCII is the rule here

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { RegistryError } from '../../src/base/errors.js';
 import { messageFaults, readEvents } from '../../src/events/read-events.js';
 import { allRules } from '../../src/events/check-event.js';
-import { problemOf } from '../../src/registry/http/problem.js';
+import { problemOf } from '../../src/base/problem.js';
 import { batched, minimal, structured } from './message.js';
 
 const page = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');

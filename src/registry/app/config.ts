@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { SetupError } from '../../base/errors.js';
+import { ConfigurationError, SetupError } from '../../base/errors.js';
 import { acceptedAlgorithms } from '../tokens/authenticate.js';
 import { usualClaims } from '../tokens/claims.js';
 import { isName, isReserved } from '../../base/formats/name.js';
@@ -315,7 +315,7 @@ const moved: Readonly<Record<string, string>> = {
 };
 
 /**
- * Throws a SetupError that lists every fault of the environment, one per line. Unknown ASSENT_ names are faults too:
+ * Throws a ConfigurationError that lists every fault of the environment, one per line. Unknown ASSENT_ names are faults too:
  * they are typos.
  */
 export function readConfig(env: NodeJS.ProcessEnv) {
@@ -334,7 +334,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...(proxyCa.fault === undefined ? [] : [`ASSENT_EGRESS_PROXY_CA_FILE cannot be read: ${proxyCa.fault}`]),
   ];
   if (faults.length > 0 || !parsed.success) {
-    throw new SetupError(`The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`);
+    throw new ConfigurationError(faults);
   }
   const values = parsed.data;
   const production = values.NODE_ENV === 'production';

@@ -3,7 +3,7 @@ import type { Fault } from '../../base/errors.js';
 import { brokenBody } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { actorOf, idempotent, replayHeader, type Handlers } from '../http/handler.js';
-import { faultsIn } from '../http/problem.js';
+import { faultsIn } from '../../base/problem.js';
 import { findFaults } from '../../base/formats/json.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { limits } from '../../base/limits.js';

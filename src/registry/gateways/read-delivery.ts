@@ -1,5 +1,5 @@
 import { RegistryError, type FaultRule } from '../../base/errors.js';
-import { faultOfSinkText } from '../../outbound/sink.js';
+import { faultOfSinkText, withoutUsualPort } from '../../outbound/sink.js';
 import { parseOriginName } from '../../consent/origin.js';
 import { textIn } from '../../base/texts/text.js';
 
@@ -129,8 +129,7 @@ type Headers = Partial<Record<Name, string>>;
 const fromQuery = (sink: string | undefined): Source => sink;
 
 function fromOriginalUrl({ 'x-original-url': url }: Headers): Source {
-  if (url === undefined) return undefined;
-  return url.includes(':443') ? url.replace(/^(https:\/\/[^/?#]*):443(?=[/?#]|$)/, '$1') : url;
+  return url && withoutUsualPort(url);
 }
 
 /** Proxies of all kinds send `X-Forwarded-Proto`, so alone it says nothing. */

@@ -13,7 +13,7 @@ import { HttpExchange, type Preferred, type Route, type RouteMatch, type Untyped
 import type { Handlers } from './handler.js';
 import { pagePolicy, problemPage, type Site } from './html-page.js';
 import type { Principal } from '../../base/contract/principal.js';
-import { acceptHeaders, problemHeaders, problemOf, withPlusHints } from './problem.js';
+import { acceptHeaders, problemHeaders, problemOf, withPlusHints } from '../../base/problem.js';
 import { callerRequestIdOf, traceIdOf } from '../../base/formats/trace-context.js';
 import type { Tracing } from '../../base/tracing.js';
 import { apiHeaders, FixedHeaders, writeStream, type StreamedBody } from './write-answer.js';

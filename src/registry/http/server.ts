@@ -5,7 +5,7 @@ import { RegistryError } from '../../base/errors.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { DirectRequest } from './body.js';
 import type { OnRequest } from './pipeline.js';
-import { problemOf } from './problem.js';
+import { problemOf } from '../../base/problem.js';
 import { apiHeaders } from './write-answer.js';
 
 /**
@@ -67,10 +67,10 @@ type RefuseUnread = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
 /**
  * Responds with a problem to bytes that are not a valid request (the event `clientError` of a server), and closes the
- * connection. Never writes into a response that is already being sent, and never in place of the response to an
+ * connection. `publicUrl` is that of a registry, whose guides help. Never writes into a response that is already being sent, and never in place of the response to an
  * earlier, valid request.
  */
-export function createRefuseUnread(onRequest: OnRequest, publicUrl: string): RefuseUnread {
+export function createRefuseUnread(onRequest: OnRequest, publicUrl?: string): RefuseUnread {
   return (error, socket) => {
     // As Node does without a listener: the response that currently owns the connection.
     const { _httpMessage: present } = socket as Socket & { _httpMessage?: ServerResponse | null };

@@ -4,7 +4,7 @@ import { readEventOf, readEvents } from '../../events/read-events.js';
 import { faultOfBreach, presentBreach, type RuleBreach } from '../../events/rule.js';
 import { judgeEvent, checkBatch } from '../../events/check-event.js';
 import { brokenBody } from '../http/body.js';
-import { faultsIn } from '../http/problem.js';
+import { faultsIn } from '../../base/problem.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../../base/formats/json.js';
 import { filterCheckTexts } from '../../base/texts/filters.js';

@@ -11,7 +11,7 @@ import type { Definition, Subscription } from './columns.js';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { Context } from '../context.js';
 import type { Handlers } from '../http/handler.js';
-import { faultsIn } from '../http/problem.js';
+import { faultsIn } from '../../base/problem.js';
 import type { Filter } from '../../matching/filters/filter.js';
 import { findOrigin } from '../origins/store.js';
 import type { Sql } from '../storage/database.js';

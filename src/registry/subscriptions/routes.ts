@@ -32,7 +32,7 @@ import type { Language, Text } from '../../base/texts/text.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { limits } from '../../base/limits.js';
 import { findUnlikely } from '../../matching/filters/unlikely.js';
-import { faultsIn } from '../http/problem.js';
+import { faultsIn } from '../../base/problem.js';
 import { ruleRoutes } from './allowed.js';
 import { invalid, parseDefinition, type Requested } from './definition.js';
 import { Backlog } from '../handshake/backlog.js';

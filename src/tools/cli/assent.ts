@@ -167,6 +167,38 @@ export const commands: Commands = {
       return notify(values as unknown as Parameters<typeof notify>[0], process.env, stop.signal);
     },
   },
+  egress: {
+    group: 'Senders and webhooks',
+    summary: 'Delivers for senders that cannot be changed: they post to it instead of to the webhook.',
+    options: {
+      registry: text('URL', 'Where the registry is; several processes with commas. As for "console" if absent'),
+      listen: text('HOST:PORT', 'Where senders post', { default: '127.0.0.1:3080' }),
+      operations: text('HOST:PORT', 'Where health and metrics are', { default: '127.0.0.1:3081' }),
+      tenant: text('NAME', "The tenant of callers' tokens, and of the token for development", { default: 'demo' }),
+      data: text('FOLDER', 'Where what it knows of the registry is kept for the next start. In memory only if absent'),
+      'max-body': text('BYTES', 'The largest request', { default: '1048576' }),
+      'in-flight': text('N', 'How many deliveries are in progress at most; to one webhook half of them', {
+        default: '256',
+      }),
+      deadline: text('SECONDS', 'How long a webhook may take', { default: '10' }),
+    },
+    notes: `Post to /https/HOST[:PORT]/path, or send X-Original-URL. EGRESS_CALLERS, or EGRESS_CALLERS_FILE, is the list of
+      callers as JSON; ASSENT_ISSUERS and EGRESS_ORIGIN_CLAIM accept tokens. Token for the registry: EGRESS_TOKEN_FILE, or
+      EGRESS_TOKEN_URL with EGRESS_CLIENT_ID and EGRESS_CLIENT_SECRET; in development it is made here.
+      EGRESS_REGISTRY_CA_FILE is the authority of the registry's certificate. ASSENT_ALLOWED_NETWORKS,
+      ASSENT_DENIED_NETWORKS, ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE, ASSENT_DNS_SERVERS, ASSENT_LOG_LEVEL,
+      ASSENT_EGRESS_PROXY, ASSENT_EGRESS_PROXY_CA_FILE, ASSENT_EGRESS_NO_PROXY and ASSENT_STOP_SECONDS are those of the
+      registry.`,
+    examples: ['assent egress', 'assent egress --registry https://assent.example.org --listen 0.0.0.0:3080'],
+    async run(given, _, { env, stderr }) {
+      const { egress } = await import('./egress.js');
+      const values = { ...given, registry: given['registry'] || env['ASSENT_URL'] || (await developmentUrlOf(env)) };
+      const stop = new AbortController();
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)));
+      const say = (lines: string) => void stderr.write(lines);
+      return egress(values as unknown as Parameters<typeof egress>[0], env, stop.signal, say);
+    },
+  },
   receiver: {
     group: 'Senders and webhooks',
     summary: 'Runs a webhook, and prints what it is asked.',

@@ -6,7 +6,7 @@ import supertest from 'supertest';
 import { RegistryError } from '../../../src/base/errors.js';
 import type { ErrorCode } from '../../../src/base/problems.js';
 import { openDevelopmentIssuer } from '../../../src/registry/tokens/development-issuer.js';
-import { problemOf } from '../../../src/registry/http/problem.js';
+import { problemOf } from '../../../src/base/problem.js';
 import { scopes, type Scope } from '../../../src/base/contract/principal.js';
 import { startRegistry, type Client, type Registry } from '../../support/registry.js';
 

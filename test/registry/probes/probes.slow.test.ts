@@ -4,7 +4,7 @@ import pg from 'pg';
 import { Registry as Metrics } from 'prom-client';
 import supertest from 'supertest';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
-import { createOperationsApp } from '../../../src/registry/probes/probes.js';
+import { createOperationsApp } from '../../../src/registry/probes/operations-app.js';
 import { passTurns } from '../../support/pass-time.js';
 import { untilReady } from '../../support/process.js';
 import { isServer, startRegistry, type Client, type Registry } from '../../support/registry.js';

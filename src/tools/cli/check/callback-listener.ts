@@ -12,7 +12,7 @@ import { callbackRoutes, type CallbackRequest } from '../../../registry/handshak
 import type { CallbackOutcome } from '../../../registry/handshake/callback.js';
 import { languageOf } from '../../../base/formats/language.js';
 import { languages } from '../../../base/texts/text.js';
-import { problemOf } from '../../../registry/http/problem.js';
+import { problemOf } from '../../../base/problem.js';
 import { rememberCallback, type RememberedHandshake } from './remember-callback.js';
 
 /** A call of the callback URL, and what it got. */

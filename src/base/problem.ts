@@ -1,10 +1,10 @@
-import { helpWithProblem } from '../../base/help.js';
-import { RegistryError, type Fault } from '../../base/errors.js';
-import type { Operation } from '../../base/contract/contract.js';
-import { requestTexts } from '../../base/texts/requests.js';
-import { textIn, textOf, type Language } from '../../base/texts/text.js';
-import { problems } from '../../base/problems.js';
-import type { components } from '../../base/contract/contract.gen.js';
+import { helpWithProblem } from './help.js';
+import { RegistryError, type Fault } from './errors.js';
+import type { Operation } from './contract/contract.js';
+import { requestTexts } from './texts/requests.js';
+import { textIn, textOf, type Language } from './texts/text.js';
+import { problems } from './problems.js';
+import type { components } from './contract/contract.gen.js';
 
 type Problem = components['schemas']['Problem'];
 

@@ -1,0 +1,296 @@
+import { validateHeaderName, validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { RegistryError, type FaultRule } from '../../base/errors.js';
+import { uuidv7 } from '../../base/files/ids.js';
+import { problemHeaders, problemOf } from '../../base/problem.js';
+import { kindOf } from '../../consent/outcome.js';
+import { AssentError, type ForwardResult, type Sender } from '../../kits/sender/index.js';
+import type { Caller, Callers } from './callers.js';
+import type { EgressMetrics } from './metrics.js';
+import { invalid, readHeaders, readSink } from './read-request.js';
+
+/** One request, for the log. */
+export interface Handled {
+  requestid: string;
+  caller?: string;
+  origin?: string;
+  sinkhost?: string;
+  /** The kind of the webhook's response, or the code of the problem. */
+  outcome: string;
+  status: number;
+  ms: number;
+}
+
+export interface EgressSettings {
+  callers: Pick<Callers, 'identify'>;
+  forward: Sender['forward'];
+  /** Bytes of a request. */
+  maxBodyBytes: number;
+  /** Requests in progress. To one sink at most half of them, so that a slow one leaves room for the others. */
+  maxInFlight: number;
+  metrics: Pick<EgressMetrics, 'request' | 'denied'>;
+  onHandled: (handled: Handled) => void;
+  /** Called for what went wrong on this side. */
+  onFault: (error: unknown) => void;
+  /** When it fires, every response closes its connection. */
+  stopping: AbortSignal;
+}
+
+type Answered = Extract<ForwardResult, { kind: 'answered' }>;
+
+/** While the registry is away, and after a fault that another attempt may not have. */
+const pauseSeconds = 5;
+
+/**
+ * Takes deliveries from senders that cannot be changed, and sends each once, through the sender's kit: a POST to
+ * `/https/HOST/path` becomes a POST to `https://HOST/path`, if the caller is known, its origin has consent, and the rate
+ * has room. The response of the webhook passes as it came, with `Assent-Outcome`. Every other response is a problem
+ * (RFC 9457) of this process, without that header. There is no queue and no retry: those are the sender's.
+ */
+export class Egress {
+  readonly #settings: EgressSettings;
+  readonly #inFlight = new Map<string, number>();
+  #all = 0;
+
+  constructor(settings: EgressSettings) {
+    this.#settings = settings;
+  }
+
+  inFlight(): number {
+    return this.#all;
+  }
+
+  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
+    void this.#handle(request, response);
+  };
+
+  /** The event `connect` of a server, whose socket has no response. */
+  readonly refuseConnect = (_request: IncomingMessage, socket: Duplex): void => {
+    const error = new RegistryError('method_not_allowed', `${onlyPost} This is no proxy for clients.`);
+    const { status, headers, body } = answerOf(error, uuidv7());
+    const lines = Object.entries({ ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.on('error', () => undefined);
+    socket.end(`HTTP/1.1 ${status} Method Not Allowed\r\n${lines.join('')}\r\n${body}`);
+    this.#settings.metrics.request(error.code, 0);
+  };
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { metrics, onHandled, stopping } = this.#settings;
+    const startedAt = performance.now();
+    const left = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) left.abort(callerLeft);
+    });
+    if (stopping.aborted) response.setHeader('Connection', 'close');
+    const handled: Handled = { requestid: uuidv7(), outcome: '', status: 0, ms: 0 };
+    try {
+      const answer = await this.#deliver(request, handled, left.signal);
+      passOn(response, answer);
+      Object.assign(handled, { outcome: kindOf(answer.status), status: answer.status });
+    } catch (thrown) {
+      if (left.signal.aborted) Object.assign(handled, { outcome: 'caller_left', status: 499 });
+      else this.#refuse(response, thrown, handled);
+    }
+    const seconds = (performance.now() - startedAt) / 1_000;
+    metrics.request(handled.outcome, seconds);
+    onHandled({ ...handled, ms: Math.round(seconds * 1_000) });
+  }
+
+  async #deliver(request: IncomingMessage, handled: Handled, signal: AbortSignal): Promise<Answered> {
+    const { callers, forward, maxBodyBytes } = this.#settings;
+    if (request.method !== 'POST') throw new RegistryError('method_not_allowed', onlyPost);
+    const headers = readHeaders(request.rawHeaders, request.httpVersion);
+    const caller = await callers.identify({ ...headers, remoteAddress: request.socket.remoteAddress });
+    handled.caller = caller.name;
+    const sink = readSink(request.url ?? '', headers.originalUrl);
+    handled.sinkhost = new URL(sink).host;
+    const origin = originOf(caller, headers.origin);
+    handled.origin = origin;
+    this.#enter(sink);
+    try {
+      const body = await readBody(request, maxBodyBytes, signal);
+      const result = await forward({ origin, sink, headers: headers.passed, body, signal });
+      if (result.kind === 'answered') return result;
+      throw this.#problemOf(result);
+    } finally {
+      this.#leave(sink);
+    }
+  }
+
+  #enter(sink: string): void {
+    const { maxInFlight } = this.#settings;
+    const ofSink = this.#inFlight.get(sink) ?? 0;
+    const isFull = this.#all >= maxInFlight;
+    if (isFull || ofSink >= Math.ceil(maxInFlight / 2)) {
+      const detail = isFull
+        ? `${maxInFlight} deliveries are in progress.`
+        : `${ofSink} deliveries to this webhook are in progress: half of what this process has room for.`;
+      throw new RegistryError('egress_full', detail, { retryAfterSeconds: 1 });
+    }
+    this.#all += 1;
+    this.#inFlight.set(sink, ofSink + 1);
+  }
+
+  #leave(sink: string): void {
+    this.#all -= 1;
+    const left = (this.#inFlight.get(sink) ?? 1) - 1;
+    if (left > 0) this.#inFlight.set(sink, left);
+    else this.#inFlight.delete(sink);
+  }
+
+  /** Why there is no response of the webhook. */
+  #problemOf(result: Exclude<ForwardResult, Answered>): RegistryError {
+    switch (result.kind) {
+      case 'denied': {
+        const { denial, message, helduntil, retryAfterSeconds } = result;
+        const seconds = retryAfterSeconds ?? (helduntil && (Date.parse(helduntil) - Date.now()) / 1_000);
+        return this.#denial(
+          denial === 'rate_used_up' ? denial : 'not_permitted',
+          denial,
+          message,
+          seconds || undefined,
+        );
+      }
+      case 'blocked':
+        return this.#denial('not_permitted', result.code as FaultRule, result.detail);
+      case 'withheld':
+        return new RegistryError('secret_unavailable', result.detail, { retryAfterSeconds: 60 });
+      case 'unanswered': {
+        const isLate = result.code === 'deadline_exceeded' || result.code === 'proxy_timeout';
+        return new RegistryError(isLate ? 'no_response_in_time' : 'no_response', result.detail);
+      }
+    }
+  }
+
+  #denial(code: 'not_permitted' | 'rate_used_up', denial: FaultRule, detail: string, seconds?: number): RegistryError {
+    this.#settings.metrics.denied(denial);
+    const wait = seconds === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(seconds)) };
+    return new RegistryError(code, detail, { faults: [{ pointer: 'sink', rule: denial, detail }], denial, ...wait });
+  }
+
+  #refuse(response: ServerResponse, thrown: unknown, handled: Handled): void {
+    const error = this.#errorOf(thrown);
+    const { status, headers, body } = answerOf(error, handled.requestid);
+    Object.assign(handled, { outcome: error.code, status });
+    if (!response.headersSent) response.writeHead(status, headers).end(body);
+    else response.destroy();
+  }
+
+  #errorOf(thrown: unknown): RegistryError {
+    if (thrown instanceof RegistryError) return thrown;
+    const { code } = thrown as { code?: unknown };
+    if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
+      return invalid('header', 'value_not_allowed', 'A header cannot be sent on.');
+    }
+    const { onFault, stopping } = this.#settings;
+    if (stopping.aborted) {
+      return new RegistryError('stopping', 'This process stops.', { retryAfterSeconds: 1 });
+    }
+    onFault(thrown);
+    if (thrown instanceof AssentError) {
+      const detail = 'The registry is not reachable, or refuses this process, and nothing is left that may be sent.';
+      return new RegistryError('registry_unavailable', detail, { retryAfterSeconds: pauseSeconds });
+    }
+    return new RegistryError('internal', 'Something went wrong in this process. The log has the details.');
+  }
+}
+
+const onlyPost = 'This process passes on POST requests only.';
+const callerLeft = new Error('The caller closed the connection.');
+
+/** The origin that the caller posts as: its only one, or the one that it names. */
+function originOf({ origins }: Caller, named: string | undefined): string {
+  const only = origins.length === 1 ? origins[0] : undefined;
+  const origin = named ?? only;
+  if (origin === undefined) {
+    throw invalid('header/webhook-request-origin', 'origin_missing', 'The caller has several origins: name one.');
+  }
+  if (origins.includes(origin)) return origin;
+  const detail = 'The caller may not post as this origin.';
+  throw new RegistryError('not_permitted', detail, {
+    faults: [{ pointer: 'header/webhook-request-origin', rule: 'origin_mismatch', detail }],
+    denial: 'origin_mismatch',
+  });
+}
+
+/** Rejects with RegistryError `body_too_large`, or when the signal fires. */
+function readBody(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    request.on('error', reject);
+    request.on('data', (part: Buffer) => {
+      bytes += part.length;
+      // Bytes over the limit are read and dropped, so that the caller receives the response.
+      if (bytes <= limit) parts.push(part);
+      else parts.length = 0;
+    });
+    request.on('end', () => {
+      if (bytes <= limit) resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+      else reject(new RegistryError('body_too_large', `This process passes on at most ${limit} bytes.`));
+    });
+  });
+}
+
+const ownHeaders = {
+  'Cache-Control': 'no-store',
+  'Content-Type': 'application/problem+json',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+function answerOf(error: RegistryError, requestId: string) {
+  const problem = problemOf(error, requestId);
+  const body = JSON.stringify(problem);
+  const headers: Record<string, string | string[]> = {
+    ...ownHeaders,
+    ...problemHeaders(error),
+    ...(error.code === 'method_not_allowed' ? { Allow: 'POST' } : {}),
+    'X-Request-Id': requestId,
+    'Content-Length': String(Buffer.byteLength(body)),
+  };
+  // Some clients send a user name and a password only after this.
+  if (error.code === 'unauthenticated') {
+    headers['WWW-Authenticate'] = [String(headers['WWW-Authenticate']), 'Basic realm="assent", charset="UTF-8"'];
+  }
+  return { status: problem.status, headers, body };
+}
+
+/** Of the connection to the webhook (RFC 9110, section 7.6.1), or written anew. */
+const ofConnection: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'trailer',
+  'upgrade',
+  'content-length',
+]);
+
+/** The webhook's response as it came. A body that was too long to keep is left out, with what describes it. */
+function passOn(response: ServerResponse, { status, headers, body }: Answered): void {
+  const named = headers.flatMap(([name, value]) => (name.toLowerCase() === 'connection' ? value.split(',') : []));
+  const perConnection = new Set(named.map((name) => name.trim().toLowerCase()));
+  const lines: string[] = [];
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase();
+    if (ofConnection.has(lower) || perConnection.has(lower) || lower.startsWith('assent-')) continue;
+    if (body === undefined && lower.startsWith('content-')) continue;
+    if (isWritable(name, value)) lines.push(name, value);
+  }
+  lines.push('Assent-Outcome', kindOf(status));
+  if (status !== 204 && status !== 304) lines.push('Content-Length', String(body?.length ?? 0));
+  if (response.hasHeader('Connection')) lines.push('Connection', 'close');
+  response.writeHead(status, lines).end(body);
+}
+
+/** The delivery was made: a header that Node does not write is no reason to report a failure. */
+function isWritable(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
