@@ -33,7 +33,9 @@ const names = readdirSync(root, { recursive: true })
 
 const is = (name, suffix) => name.split('/').at(-1).split('.').slice(1).includes(suffix);
 const usesDatabase = (name) =>
-  /\/(?:support\/(?:registry|senders|console|egress-stand)|enforced)\.js'/.test(readFileSync(`${root}${name}.test.ts`, 'utf8'));
+  /\/(?:support\/(?:registry|senders|console|egress-stand)|enforced)\.js'/.test(
+    readFileSync(`${root}${name}.test.ts`, 'utf8'),
+  );
 
 /** The databases of a file; `npm test` takes the first that is not left out. */
 function databasesOf(name) {
