@@ -54,8 +54,16 @@ export interface EgressWebhook {
   endGrant(): Promise<void>;
   /** Resolves when the webhook was asked, and consents again. The egress may not know yet. */
   askAgain(): Promise<void>;
-  /** The name leads to this internal address from now on; `connections` has those that were made there. */
-  rebind(address?: string): Promise<{ connections: () => number; stop: () => Promise<void> }>;
+  /** Its name leads to an internal address from now on, before the egress has connected to it. */
+  rebind(): Promise<Inside>;
+}
+
+/** What listens on an internal address. */
+export interface Inside {
+  url: string;
+  /** That were made to it. */
+  connections(): number;
+  stop(): Promise<void>;
 }
 
 /** On the pages. */
@@ -152,18 +160,18 @@ export async function startEgressStand({ env = {} }: { env?: Record<string, stri
         received.length = 0;
       },
       async askAgain() {
-        const { subscriber } = tenant;
-        await subscriber.post(`/v1/subscriptions/${subscription}/handshakes`).set('Prefer', 'wait=10').expect(201);
+        await admin.post(`/v1/subscriptions/${subscription}/handshakes`).set('Prefer', 'wait=10').expect(201);
       },
-      async rebind(address = internalAddress) {
+      async rebind() {
         let count = 0;
         const server = createServer().on('connection', (socket) => {
           count += 1;
           socket.destroy();
         });
-        await once(server.listen(registry.receiver.port, address), 'listening');
-        registry.dns.zone[host] = [address];
+        await once(server.listen(registry.receiver.port, internalAddress), 'listening');
+        registry.dns.zone[host] = [internalAddress];
         return {
+          url: `http://${internalAddress}:${registry.receiver.port}/`,
           connections: () => count,
           async stop() {
             delete registry.dns.zone[host];
