@@ -267,7 +267,10 @@ const ofConnection: ReadonlySet<string> = new Set([
   'content-length',
 ]);
 
-/** The webhook's response as it came. A body that was too long to keep is left out, with what describes it. */
+/**
+ * The webhook's response as it came, but for two things. A body that was too long to keep is left out, with what describes
+ * it. So is the `Location` of a redirect: many senders follow it by themselves, past this process, to any address.
+ */
 function passOn(response: ServerResponse, { status, headers, body }: Answered): void {
   const named = headers.flatMap(([name, value]) => (name.toLowerCase() === 'connection' ? value.split(',') : []));
   const perConnection = new Set(named.map((name) => name.trim().toLowerCase()));
@@ -276,6 +279,7 @@ function passOn(response: ServerResponse, { status, headers, body }: Answered): 
     const lower = name.toLowerCase();
     if (ofConnection.has(lower) || perConnection.has(lower) || lower.startsWith('assent-')) continue;
     if (body === undefined && lower.startsWith('content-')) continue;
+    if (lower === 'location' && kindOf(status) === 'redirected') continue;
     if (isWritable(name, value)) lines.push(name, value);
   }
   lines.push('Assent-Outcome', kindOf(status));
