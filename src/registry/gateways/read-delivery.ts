@@ -24,8 +24,8 @@ export interface GatewayRequest {
   /** Names and values in turn, as received. */
   rawHeaders: readonly string[];
   /**
-   * What follows the path of the operation, with its query: empty, or the host that stands in the configuration of the
-   * gateway, and then the path of the delivery.
+   * What follows the path of the operation, with its query: empty, or the host that the gateway delivers to, and then
+   * the path of the delivery.
    */
   below: string;
   query: {
@@ -91,7 +91,7 @@ export function readDelivery({ rawHeaders, below, query }: GatewayRequest): Gate
     fromQuery(query.sink),
     fromOriginalUrl(headers),
     fromForwarded(headers),
-    // Below the path, the host is that of the configuration.
+    // Below the path, the gateway wrote the host: that of its configuration, or the one that it is about to deliver to.
     below === '' ? undefined : `https://${below.slice(1)}`,
   ];
   let sink: string | undefined;

@@ -127,7 +127,7 @@ export async function startGuarded({ files, command, env, adapt }: Program): Pro
         body,
       }),
     async stop() {
-      await end(child);
+      await endProcess(child);
       webhook.closeAllConnections();
       webhook.close();
       await relay.stop();
@@ -143,7 +143,7 @@ export async function startGuarded({ files, command, env, adapt }: Program): Pro
   return guarded;
 }
 
-async function end(child: ChildProcess): Promise<void> {
+export async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
   await once(child, 'exit');
