@@ -5,6 +5,8 @@ import { pageNames, readPage } from './markdown.js';
 const budgets: Readonly<Record<string, number>> = {
   'CHANGELOG.md': 213,
   'CONTRIBUTING.md': 1715,
+  'CHANGELOG.md': 215,
+  'CONTRIBUTING.md': 1625,
   'README.md': 550,
   'SECURITY.md': 300,
   'docs/accessibility.md': 470,
@@ -34,7 +36,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/senders/brokers/n8n.md': 280,
   'docs/senders/brokers/node-red.md': 340,
   'docs/senders/brokers/syslog-ng.md': 170,
-  'docs/senders/egress-gateways.md': 1300,
+  'docs/senders/egress-gateways.md': 1200,
   'docs/senders/signatures.md': 760,
   'docs/versioning.md': 660,
 };
