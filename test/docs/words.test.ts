@@ -3,10 +3,8 @@ import { pageNames, readPage } from './markdown.js';
 
 /** How many words a page may have, tables and code included. What is said here is said nowhere else. */
 const budgets: Readonly<Record<string, number>> = {
-  'CHANGELOG.md': 213,
+  'CHANGELOG.md': 224,
   'CONTRIBUTING.md': 1715,
-  'CHANGELOG.md': 215,
-  'CONTRIBUTING.md': 1625,
   'README.md': 550,
   'SECURITY.md': 300,
   'docs/accessibility.md': 470,
