@@ -202,11 +202,22 @@ securityContext:
   capabilities: { drop: [ALL] }
 {{- end -}}
 
-{{/* Rules of a network policy for names and webhooks. */}}
-{{- define "assent.webhookEgress" -}}
+{{/* With the place in the order of hooks. */}}
+{{- define "assent.beforeRelease" -}}
+helm.sh/hook: pre-install,pre-upgrade
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
+
+{{- define "assent.nameEgress" -}}
 - ports:
     - { protocol: UDP, port: 53 }
     - { protocol: TCP, port: 53 }
+{{- end -}}
+
+{{/* Rules of a network policy for names and webhooks. */}}
+{{- define "assent.webhookEgress" -}}
+{{ include "assent.nameEgress" . }}
 # Webhooks and the keys of token issuers, on public addresses. Assent checks the addresses of webhooks itself; this
 # is a second lock.
 - to:
