@@ -6,6 +6,9 @@ import { expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { settings } from '../../src/registry/app/config.js';
+import { commands } from '../../src/tools/cli/assent.js';
+import { sharedSettings } from '../../src/tools/cli/sender-process.js';
+import { egressSettings } from '../../src/tools/egress/settings.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -71,16 +74,50 @@ test('numbers have the same range in the chart as in the program', () => {
   }
 });
 
-test('each setting of the sender of notices has one named value in the chart', () => {
-  const table = [...read('docs/operate/notices.md').matchAll(/^\| (`NOTIFY_.*?) +\|/gm)].map(([, cell]) => cell);
-  const names = table.join().match(/NOTIFY_\w+/g) ?? [];
-  expect(names).toContain('NOTIFY_TOKEN_FILE');
-  const instance = ['notices', 'instances', 'any'];
-  for (const name of names) {
-    const places = placesOf(name, ...instance);
-    expect([name, places]).toEqual([name, once(places)]);
-  }
-});
+/** How `assent egress` and `assent notify` are started. */
+const processes = {
+  egress: {
+    place: ['egress'],
+    own: egressSettings as readonly string[],
+    options: commands['egress'],
+    decided: {
+      listen: 'the Service has the port',
+      operations: 'the probes have the port',
+      data: 'what it knows is in memory',
+    },
+  },
+  notify: {
+    place: ['notices', 'instances', 'any'],
+    own: read('docs/operate/notices.md').match(/NOTIFY_\w+(?=`[,` |])/g) ?? [],
+    options: commands['notify'],
+    decided: { tenant: 'its token is not for development', data: 'the volume has a place' },
+  },
+};
+
+test.each(Object.entries(processes))(
+  'each setting and option of assent %s has one named value in the chart',
+  (_, each) => {
+    const own = [...new Set(each.own)];
+    expect(own.length).toBeGreaterThan(4);
+    for (const name of own) {
+      const places = placesOf(name, ...each.place);
+      expect([name, places]).toEqual([name, once(places)]);
+    }
+    // What it reads of the settings of a registry is in the part that all processes have.
+    const shared = Object.keys(sharedSettings({})).filter((name) => name !== 'ASSENT_DEVELOPMENT_ISSUER');
+    for (const name of shared.filter((name) => !(name in decided))) {
+      expect([name, placesOf(name, ...each.place)]).toEqual([
+        name,
+        [expect.stringMatching(/^(?:settings|secrets|files)$/)],
+      ]);
+    }
+    const options = 'options' in each.options! ? Object.keys(each.options.options) : [];
+    for (const option of options.filter((name) => !(name in each.decided))) {
+      const name = option.replace(/-(\w)/g, (_whole, letter: string) => letter.toUpperCase());
+      expect(Object.keys(at(...each.place).properties ?? {})).toContain(name);
+    }
+  },
+);
 
 test('the values of the chart fit its schema, which refuses every unknown member', () => {
   const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { readConfig, settings } from '../../src/registry/app/config.js';
+import { egressSettings } from '../../src/tools/egress/settings.js';
 import { loadContract } from '../../src/base/contract/contract.js';
 import { runCommand } from '../support/command.js';
 
@@ -87,6 +88,21 @@ test('the sender of notices in compose.yaml has a command line that the program 
   const { code, stderr } = await runCommand(filled);
   expect({ code, stderr }).toEqual({ code: 2, stderr: '--origin must name the origin of the notices.\n' });
   expect(services.notices).toMatchObject({ profiles: ['notices'], healthcheck: { disable: true } });
+});
+
+test('egress in compose.yaml has a command line and settings that the program takes, and a health check that reaches it', async () => {
+  const { command, environment, ports, healthcheck } = services.egress;
+  const [program, ...args] = command as string[];
+  const { ASSENT_OPERATIONS_PORT: port, ...own } = environment;
+  expect(egressSettings).toEqual(expect.arrayContaining(Object.keys(own)));
+  const { code, stderr } = await runCommand(args, { env: { NODE_ENV: 'production' } });
+  expect([program, code, stderr.match(/EGRESS_\w+ is required/g)]).toEqual([
+    'assent',
+    1,
+    ['EGRESS_CALLERS is required', 'EGRESS_TOKEN_FILE is required'],
+  ]);
+  expect(args).toEqual(expect.arrayContaining([`0.0.0.0:${port}`, `0.0.0.0:${ports[0].split(':').at(-1)}`]));
+  expect(healthcheck).toBeUndefined();
 });
 
 test('the proxy knows every process, and sends only operations that change nothing to read-only processes', () => {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { readConfig, settings } from '../../../src/registry/app/config.js';
 import { parsePage, readPage } from '../../docs/markdown.js';
+import { runCommand } from '../../support/command.js';
 import { install } from '../../support/foreign-tools.js';
 
 // Renders the chart with Helm 3 and Helm 4, and holds what comes out against the schemas of Kubernetes and of Prometheus
@@ -74,6 +75,7 @@ const examples: Values = {
   ASSENT_DEVELOPMENT_ISSUER: false,
 };
 const secretValues: Record<string, string> = {
+  'client-secret': 'not a secret',
   DATABASE_URL: 'postgres://assent:secret@db.example/assent',
   DATABASE_REPLICA_URL: 'postgres://assent:secret@replica.example/assent',
   ASSENT_CREDENTIAL_KEYS: `2026-11:${Buffer.alloc(32).toString('base64url')}`,
@@ -380,6 +382,14 @@ else {
       const pause = Number(pod.containers[0].lifecycle.preStop.exec.command[1]);
       expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(pause * 1_000 + config.stopMs);
     }
+    const { pod: egressPod, environment: ofEgress } = environmentOf('consent-egress');
+    const [, ...args] = egressPod.containers[0].args as string[];
+    const started = await runCommand(args, { env: { NODE_ENV: 'production', ...ofEgress } });
+    expect(started.stderr.match(/^ {2}.*$/gm)?.map((fault) => fault.split(': ')[0])).toEqual([
+      '  ASSENT_SINK_CA_FILE cannot be read',
+      '  ASSENT_EGRESS_PROXY_CA_FILE cannot be read',
+      '  EGRESS_REGISTRY_CA_FILE cannot be read',
+    ]);
     const shared = typesOf(schema.properties);
     for (const name of ['consent-egress', 'consent-notices-main', 'consent-notices-other']) {
       expect(Object.keys(environmentOf(name).environment)).toEqual(
