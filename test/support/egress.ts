@@ -25,6 +25,8 @@ export interface Posting {
   headers?: Record<string, string> | string[];
   body?: string | Buffer;
   secret?: string;
+  /** In place of the sink's. */
+  path?: string;
   signal?: AbortSignal;
   dispatcher?: Dispatcher;
 }
@@ -46,7 +48,7 @@ export interface EgressStart {
 }
 
 /** Settings of the registry of a test that lead to its webhooks, and to its key for development. */
-const shared = ['ASSENT_DATA', 'ASSENT_ALLOWED_NETWORKS', 'ASSENT_SINK_PORTS', 'ASSENT_SINK_CA_FILE'];
+const shared = ['ASSENT_DATA', 'ASSENT_SINK_PORTS', 'ASSENT_SINK_CA_FILE', 'ASSENT_DNS_SERVERS'];
 
 export async function startEgress(registry: Registry, start: EgressStart = {}): Promise<RunningEgress> {
   const { callers = [], env = {}, args = [] } = start;
@@ -57,7 +59,9 @@ export async function startEgress(registry: Registry, start: EgressStart = {}): 
       ...args,
     ],
     env: {
-      ...Object.fromEntries([...shared, 'ASSENT_DNS_SERVERS'].map((name) => [name, registry.env[name]])),
+      ...Object.fromEntries(shared.map((name) => [name, registry.env[name]])),
+      // The rest of loopback stands for what is inside.
+      ASSENT_ALLOWED_NETWORKS: '127.0.0.1/32',
       ASSENT_LOG_LEVEL: 'debug',
       EGRESS_CALLERS: JSON.stringify(callers),
       ...env,
@@ -73,10 +77,11 @@ export async function startEgress(registry: Registry, start: EgressStart = {}): 
   const running: RunningEgress = Object.assign(program, {
     url,
     operationsUrl,
-    async post(sink: string, { headers = {}, body = 'event', secret, signal, dispatcher }: Posting = {}) {
+    async post(sink: string, posting: Posting = {}) {
+      const { headers = {}, body = 'event', secret, path, signal, dispatcher } = posting;
       const own = Array.isArray(headers) ? headers : Object.entries(headers).flat();
       const all = [...own, ...(secret === undefined ? [] : ['Authorization', `Bearer ${secret}`])];
-      const response = await request(`${url}/${sink.replace('://', '/')}`, {
+      const response = await request(`${url}${path ?? `/${sink.replace('://', '/')}`}`, {
         method: 'POST',
         headers: all,
         body,
@@ -94,8 +99,8 @@ export async function startEgress(registry: Registry, start: EgressStart = {}): 
       };
     },
     async postUntil(isWanted: (posted: Posted) => boolean, sink: string, options?: Posting) {
-      let posted = await running.post(sink, options);
-      await until(async () => isWanted(posted) || isWanted((posted = await running.post(sink, options))));
+      let posted!: Posted;
+      await until(async () => isWanted((posted = await running.post(sink, options))));
       return posted;
     },
     async raw(text: string) {

@@ -194,9 +194,14 @@ export const commands: Commands = {
       const { egress } = await import('./egress.js');
       const values = { ...given, registry: given['registry'] || env['ASSENT_URL'] || (await developmentUrlOf(env)) };
       const stop = new AbortController();
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)));
+      const end = (name: string) => stop.abort(new Error(name));
+      process.once('SIGINT', end).once('SIGTERM', end);
       const say = (lines: string) => void stderr.write(lines);
-      return egress(values as unknown as Parameters<typeof egress>[0], env, stop.signal, say);
+      try {
+        return await egress(values as unknown as Parameters<typeof egress>[0], env, stop.signal, say);
+      } finally {
+        process.off('SIGINT', end).off('SIGTERM', end);
+      }
     },
   },
   receiver: {

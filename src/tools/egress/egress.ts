@@ -81,10 +81,10 @@ export class Egress {
     response.once('close', () => {
       if (!response.writableFinished) left.abort(callerLeft);
     });
-    if (stopping.aborted) response.setHeader('Connection', 'close');
     const handled: Handled = { requestid: uuidv7(), outcome: '', status: 0, ms: 0 };
     try {
       const answer = await this.#deliver(request, handled, left.signal);
+      if (stopping.aborted) response.setHeader('Connection', 'close');
       passOn(response, answer);
       Object.assign(handled, { outcome: kindOf(answer.status), status: answer.status });
     } catch (thrown) {
@@ -171,6 +171,7 @@ export class Egress {
   #refuse(response: ServerResponse, thrown: unknown, handled: Handled): void {
     const error = this.#errorOf(thrown);
     const { status, headers, body } = answerOf(error, handled.requestid);
+    if (this.#settings.stopping.aborted) headers['Connection'] = 'close';
     Object.assign(handled, { outcome: error.code, status });
     if (!response.headersSent) response.writeHead(status, headers).end(body);
     else response.destroy();
