@@ -7,12 +7,13 @@
  *   handshake        client    one OPTIONS request to a webhook
  *   settle           internal  the response to it, until it is committed
  *   match            internal  the webhooks that get an event, or the events of a batch
- *   deliver          producer  an event, for one webhook: waits, attempts and their end
+ *   deliver          internal  an event or another request, for one webhook: waits, attempts and their end
  *   POST             client    one request of a delivery
  */
 import {
   context,
   createContextKey,
+  createTraceState,
   propagation,
   ROOT_CONTEXT,
   SpanKind,
@@ -20,12 +21,13 @@ import {
   trace,
   type Attributes,
   type Context,
-  type Link,
   type Span,
+  type SpanContext,
   type Tracer,
   type TracerProvider,
 } from '@opentelemetry/api';
 import type { IncomingMessage } from 'node:http';
+import { RegistryError } from './errors.js';
 import { isTraceparent } from './formats/trace-context.js';
 
 const kinds = {
@@ -33,7 +35,7 @@ const kinds = {
   handshake: SpanKind.CLIENT,
   settle: SpanKind.INTERNAL,
   match: SpanKind.INTERNAL,
-  deliver: SpanKind.PRODUCER,
+  deliver: SpanKind.INTERNAL,
   POST: SpanKind.CLIENT,
 };
 
@@ -68,9 +70,17 @@ const attributeNames = {
 export type SpanAttributes = Partial<Record<keyof typeof attributeNames, string | number | undefined>>;
 
 interface SpanOptions {
-  attributes?: SpanAttributes;
+  attributes?: SpanAttributes | undefined;
   /** The active span if absent; a W3C traceparent; undefined for the first span of a trace. */
   parent?: TraceSpan | string | undefined;
+  /** Has the context in which it was made: the parent if no span is active, and else a link. */
+  event?: Traceable | undefined;
+}
+
+/** An event in the JSON format, or its attributes (CloudEvents, extension "Distributed Tracing"). */
+interface Traceable {
+  traceparent?: unknown;
+  tracestate?: unknown;
 }
 
 /** Undefined unless an SDK was started before: then there is nothing to do, and to pay for. */
@@ -82,6 +92,36 @@ export function openTracing(name: string, version?: string): Tracing | undefined
     ? provider.getDelegateTracer(name, version)
     : provider.getTracer(name, version);
   return tracer && new Tracing(tracer);
+}
+
+/** Does the work within a span of this name, if anything is traced. */
+export function traced<Result>(
+  tracing: Tracing | undefined,
+  name: keyof typeof kinds,
+  options: SpanOptions,
+  work: (span: TraceSpan | undefined) => Result,
+): Result {
+  if (tracing === undefined) return work(undefined);
+  const span = tracing.start(name, options);
+  const fail = (error: unknown): never => {
+    span.fail(errorOf(error));
+    span.end();
+    throw error;
+  };
+  let result: Result;
+  try {
+    result = span.run(() => work(span));
+  } catch (error) {
+    return fail(error);
+  }
+  if (result instanceof Promise) {
+    return result.then((value: unknown) => {
+      span.end();
+      return value;
+    }, fail) as Result;
+  }
+  span.end();
+  return result;
 }
 
 export class Tracing {
@@ -104,11 +144,14 @@ export class Tracing {
     return new TraceSpan(span, trace.setSpan(parent, span), { isOwn: true });
   }
 
-  start(name: keyof typeof kinds, options: SpanOptions & { links?: readonly string[] } = {}): TraceSpan {
-    const { attributes = {}, parent, links = [] } = options;
-    const above = 'parent' in options ? contextOf(parent) : context.active();
-    const linked = links.flatMap((text) => linkTo(text) ?? []);
-    const settings = { kind: kinds[name], attributes: attributesOf(attributes), links: linked };
+  start(name: keyof typeof kinds, options: SpanOptions = {}): TraceSpan {
+    const { attributes = {}, parent, event = {} } = options;
+    let above = 'parent' in options ? contextOf(parent) : context.active();
+    const made = remote(event);
+    const isLinked = trace.getSpan(above) !== undefined;
+    if (made && !isLinked) above = trace.setSpanContext(above, made);
+    const links = made && isLinked ? [{ context: made }] : [];
+    const settings = { kind: kinds[name], attributes: attributesOf(attributes), links };
     const span = this.#tracer.startSpan(name, settings, above);
     return new TraceSpan(span, trace.setSpan(above, span), { isOwn: true });
   }
@@ -136,6 +179,13 @@ export class TraceSpan {
     return this.#span.spanContext().spanId;
   }
 
+  /** The headers of a request that this span is for, in place of those that it has. */
+  addTo(headers: Readonly<Record<string, string>>): Record<string, string> {
+    const others = Object.entries(headers).filter(([name]) => !/^trace(?:parent|state)$/i.test(name));
+    const { traceparent, tracestate } = this;
+    return { ...Object.fromEntries(others), traceparent, ...(tracestate !== undefined && { tracestate }) };
+  }
+
   /** W3C Trace Context, whatever the propagators of the SDK write. */
   get traceparent(): string {
     const { traceId, spanId, traceFlags } = this.#span.spanContext();
@@ -148,6 +198,13 @@ export class TraceSpan {
 
   set(attributes: SpanAttributes): void {
     this.#span.setAttributes(attributesOf(attributes));
+  }
+
+  /** The response to a request of this span, or why there is none. */
+  answered(reply: { kind: string; status?: number; code?: string }): void {
+    const { kind, status, code } = reply;
+    this.set({ status });
+    if (kind !== 'answered' || (status ?? 0) >= 400) this.fail(code ?? String(status ?? kind));
   }
 
   /** The operation of a request. */
@@ -173,17 +230,27 @@ export class TraceSpan {
     return context.with(silence, work);
   }
 
-  /** With an error, it failed. `at`: milliseconds since 1970. */
-  end({
-    error,
-    at,
-    ...attributes
-  }: SpanAttributes & { error?: string | undefined; at?: number | undefined } = {}): void {
-    if (!this.#isOwn) return;
-    this.set({ ...attributes, error });
-    if (error !== undefined) this.#span.setStatus({ code: SpanStatusCode.ERROR });
-    this.#span.end(at);
+  fail(error: string): void {
+    this.set({ error });
+    this.#span.setStatus({ code: SpanStatusCode.ERROR });
   }
+
+  /** @param at by the monotonic clock; now, if absent */
+  end(at?: number): void {
+    if (this.#isOwn) this.#span.end(at);
+  }
+}
+
+/** What an error is called in a span. */
+export function errorOf(error: unknown): string {
+  return error instanceof RegistryError ? error.code : error instanceof Error ? error.name : 'error';
+}
+
+/** Of a sink: its path and query may be secrets. */
+export function placeOf(sink: string): SpanAttributes {
+  if (!URL.canParse(sink)) return {};
+  const { hostname, port } = new URL(sink);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 443 : Number(port) };
 }
 
 /** The ids of the active span, for a log line. */
@@ -211,12 +278,18 @@ function attributesOf(given: SpanAttributes): Attributes {
 
 function contextOf(parent: TraceSpan | string | undefined): Context {
   if (parent instanceof TraceSpan) return parent.context;
-  const link = linkTo(parent);
-  return link ? trace.setSpanContext(ROOT_CONTEXT, link.context) : ROOT_CONTEXT;
+  const above = remote({ traceparent: parent });
+  return above ? trace.setSpanContext(ROOT_CONTEXT, above) : ROOT_CONTEXT;
 }
 
-function linkTo(traceparent: string | undefined): Link | undefined {
-  if (traceparent === undefined || !isTraceparent(traceparent)) return undefined;
+function remote({ traceparent, tracestate }: Traceable): SpanContext | undefined {
+  if (typeof traceparent !== 'string' || !isTraceparent(traceparent)) return undefined;
   const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
-  return { context: { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true } };
+  return {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+    ...(typeof tracestate === 'string' && { traceState: createTraceState(tracestate) }),
+  };
 }

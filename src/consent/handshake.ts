@@ -1,3 +1,4 @@
+import type { TraceSpan } from '../base/tracing.js';
 import type { Verdict } from './verdicts.js';
 
 /**
@@ -91,6 +92,8 @@ export interface BegunAttempt {
   callbackOffered: boolean;
   /** Headers as they are sent. */
   headers: Readonly<Record<string, string>>;
+  /** Undefined if nothing is traced. */
+  span?: TraceSpan | undefined;
 }
 
 /** A claim with its attempt, which is recorded but not yet sent. */

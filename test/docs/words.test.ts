@@ -27,6 +27,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/scaling.md': 890,
   'docs/operate/security.md': 1195,
   'docs/operate/tokens.md': 1620,
+  'docs/operate/traces.md': 540,
   'docs/operate/upgrade.md': 320,
   'docs/performance.md': 390,
   'docs/quickstart.md': 620,

@@ -57,6 +57,7 @@ const kits: Kit[] = [
     name: 'sender',
     installed: [
       '@assent/sender',
+      '@opentelemetry/api',
       'ipaddr.js',
       'openapi-fetch',
       'openapi-typescript-helpers',

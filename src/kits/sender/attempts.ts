@@ -1,3 +1,4 @@
+import { placeOf, traced, type TraceSpan, type Tracing } from '../../base/tracing.js';
 import { failuresOfProxy } from '../../outbound/failure.js';
 import type { GuardedClient, GuardedReply } from '../guard/index.js';
 import { withholdingOf, type DeliveryMessage, type MatchedSink } from './delivery.js';
@@ -13,6 +14,8 @@ export interface AttemptSettings {
   onWithheld: (origin: string, sink: string, error: Error) => void;
   /** Milliseconds since 1970, by the registry's clock. */
   now: () => number;
+  /** Undefined if nothing is traced. */
+  tracing: Tracing | undefined;
 }
 
 /** One request to a webhook, in the making. */
@@ -61,13 +64,28 @@ export class Attempts {
    * Signs and sends a request, and reports the response. Gives the permit back if nothing was sent. Rejects with the reason
    * of the signal, and for headers that cannot be sent.
    */
-  async send({ origin, to, message, messageId, maxReadBytes }: Attempt, permit: Permit, signal: AbortSignal) {
+  send(attempt: Attempt, permit: Permit, signal: AbortSignal): Promise<GuardedReply> {
+    const { tracing } = this.#settings;
+    if (tracing === undefined) return this.#send(attempt, permit, signal);
+    const attributes = { method: 'POST', ...placeOf(attempt.to.sink) };
+    return traced(tracing, 'POST', { attributes }, (span) => this.#send(attempt, permit, signal, span));
+  }
+
+  async #send(
+    { origin, to, message, messageId, maxReadBytes }: Attempt,
+    permit: Permit,
+    signal: AbortSignal,
+    span?: TraceSpan,
+  ): Promise<GuardedReply> {
     const { guarded, signing, report } = this.#settings;
     let reply: GuardedReply | undefined;
     try {
-      const delivery = await signing.sign(message, messageId, origin, to);
+      const headers = span ? span.addTo(message.headers) : message.headers;
+      const delivery = await signing.sign({ ...message, headers }, messageId, origin, to);
       signal.throwIfAborted();
-      reply = await guarded.post({ ...delivery, maxReadBytes, signal });
+      const post = () => guarded.post({ ...delivery, maxReadBytes, signal });
+      reply = await (span ? span.send(post) : post());
+      span?.answered(reply);
     } finally {
       if (reply === undefined || isUntried(reply)) permit.giveBack();
     }

@@ -2,6 +2,7 @@ import { LinkedController, sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
 import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
 import type { MatchResult } from '../../matching/match/match-message.js';
+import { placeOf, traced, type Tracing } from '../../base/tracing.js';
 import type { Attempts } from './attempts.js';
 import { deliveryOf, idOfEvent, type MatchedSink } from './delivery.js';
 import type { Denied, Permission, Permit } from './leases.js';
@@ -51,6 +52,8 @@ export interface DeliverSettings {
   closing: AbortSignal;
   /** Milliseconds since 1970, by the registry's clock. */
   now: () => number;
+  /** Undefined if nothing is traced. */
+  tracing: Tracing | undefined;
 }
 
 const backoff = { firstMs: 1_000, maxMs: 60_000 };
@@ -61,7 +64,7 @@ const isTransient: ReadonlySet<string> = new Set(['throttled', 'unavailable', 'f
 
 /** `Sender.deliver`. */
 export function createDeliver(settings: DeliverSettings) {
-  const { attempts: requests, acquire, permission, signing, closing, now } = settings;
+  const { attempts: requests, acquire, permission, signing, closing, now, tracing } = settings;
 
   async function deliverTo(
     event: object,
@@ -121,11 +124,34 @@ export function createDeliver(settings: DeliverSettings) {
     try {
       // Not while a permit waits to be used.
       await signing.prepare(origin);
-      const results = await Promise.all(sinks.map((to) => deliverTo(event, origin, to, attempts, over.signal)));
+      const results = await Promise.all(
+        sinks.map((to) => {
+          const start = () => deliverTo(event, origin, to, attempts, over.signal);
+          return tracing ? inSpan(tracing, event as Record<string, unknown>, origin, to, start) : start();
+        }),
+      );
       const detail = 'The registry cannot decrypt a secret of this webhook.';
       return [...results, ...withheld.map(({ sink }) => ({ sink, outcome: 'withheld' as const, detail, attempts: 0 }))];
     } finally {
       over.abort();
     }
   };
+}
+
+function inSpan(
+  tracing: Tracing,
+  event: Readonly<Record<string, unknown>>,
+  origin: string,
+  { sink }: MatchedSink,
+  start: () => Promise<DeliveryResult>,
+): Promise<DeliveryResult> {
+  const [eventId, eventSource, eventType] = [event['id'], event['source'], event['type']].map(String);
+  const attributes = { origin, ...placeOf(sink), eventId, eventSource, eventType };
+  return traced(tracing, 'deliver', { event, attributes }, async (span) => {
+    const result = await start();
+    const { outcome, attempts } = result;
+    span?.set({ outcome, attempts });
+    if (outcome !== 'delivered') span?.fail(outcome);
+    return result;
+  });
 }

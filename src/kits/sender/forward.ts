@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LinkedController } from '../../base/until.js';
+import { placeOf, traced, type Tracing } from '../../base/tracing.js';
 import { readEvents } from '../../events/read-events.js';
+import { kindOf } from '../../consent/outcome.js';
 import type { Denial } from '../../consent/decision.js';
 import { isOwnFault, type Attempts } from './attempts.js';
 import { addressed, messageIdOf, type DeliveryMessage } from './delivery.js';
@@ -57,6 +59,8 @@ export interface ForwardSettings {
   closing: AbortSignal;
   /** Milliseconds since 1970, by the registry's clock. */
   now: () => number;
+  /** Undefined if nothing is traced. */
+  tracing: Tracing | undefined;
 }
 
 const usualResponseBytes = 65_536;
@@ -66,7 +70,7 @@ const dropped =
 
 /** `Sender.forward`. */
 export function createForward(settings: ForwardSettings) {
-  const { attempts, sinks, signing, permission, tryAcquire, closing, now } = settings;
+  const { attempts, sinks, signing, permission, tryAcquire, closing, now, tracing } = settings;
 
   function denied({ denial, message = '', helduntil, ...more }: Denied | RateUsedUp): ForwardResult {
     const seconds = 'retryAfterSeconds' in more ? more.retryAfterSeconds : undefined;
@@ -113,11 +117,33 @@ export function createForward(settings: ForwardSettings) {
     const over = new LinkedController([request.signal, closing]);
     try {
       over.signal.throwIfAborted();
-      return await send(request.origin.toLowerCase(), request, over.signal);
+      const origin = request.origin.toLowerCase();
+      const start = () => send(origin, request, over.signal);
+      return await (tracing ? inSpan(tracing, origin, request, start) : start());
     } finally {
       over.abort();
     }
   };
+}
+
+function inSpan(
+  tracing: Tracing,
+  origin: string,
+  { sink, headers }: ForwardRequest,
+  start: () => Promise<ForwardResult>,
+): Promise<ForwardResult> {
+  const valueOf = (name: string) => Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
+  // The context of the event in binary mode, or else that of the caller.
+  const prefix = valueOf('ce-traceparent') === undefined ? '' : 'ce-';
+  const event = { traceparent: valueOf(`${prefix}traceparent`), tracestate: valueOf(`${prefix}tracestate`) };
+  const attributes = { origin, ...placeOf(sink) };
+  return traced(tracing, 'deliver', { event, attributes }, async (span) => {
+    const result = await start();
+    const outcome = result.kind === 'answered' ? kindOf(result.status) : result.kind;
+    span?.set({ outcome });
+    if (outcome !== 'delivered') span?.fail(outcome);
+    return result;
+  });
 }
 
 function contentOf({ headers, body }: ForwardRequest): DeliveryMessage {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { RegistryError } from '../../base/errors.js';
+import { openTracing, traced } from '../../base/tracing.js';
 import { whenAborted } from '../../base/until.js';
 import { firstHoldSeconds, holdSecondsOf } from '../../consent/outcome.js';
 import { presentPermission, type Denial } from '../../consent/decision.js';
@@ -10,6 +11,7 @@ import {
   matchEvents,
   originFor,
   readMessage,
+  spanOfMatch,
   textOfMatch,
   type BatchResult,
   type MatchResult,
@@ -161,7 +163,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     now,
   });
   const guarded = createGuardedClient(settings.guard);
-  const attempts = new Attempts({ guarded, signing, report, onWithheld, now });
+  const tracing = openTracing('@assent/sender');
+  const attempts = new Attempts({ guarded, signing, report, onWithheld, now, tracing });
   const sinks = new Sinks({
     replica: known,
     permission: permissionNow,
@@ -169,7 +172,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     revision: () => sync.checkpoint()?.revision ?? '',
     now,
   });
-  const common = { attempts, signing, permission: permissionNow, closing: closing.signal, now };
+  const common = { attempts, signing, permission: permissionNow, closing: closing.signal, now, tracing };
   const deliver = createDeliver({ ...common, acquire: (...pair) => permits.acquire(...pair) });
   const forward = createForward({ ...common, sinks, tryAcquire: (...pair) => permits.tryAcquire(...pair) });
   const work = [sync.run(closing.signal), outcomes.run(closing.signal)];
@@ -197,28 +200,35 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     ready: (maxAgeMs = Infinity) => sync.ready(maxAgeMs),
     permission: (of, sink) => permission(of, sink),
     match(event: object, { origin: name = settings.origin } = {}) {
-      const replica = known();
-      const of = originFor(replica, ownTenant, name);
-      const revision = sync.checkpoint()?.revision ?? '';
-      const matched = readMessage(of, messageOf(event));
-      matchEvents(replica, of, matched, new Work(matchSteps), revision);
-      return JSON.parse(textOfMatch(revision, of, matched)) as MatchResult & BatchResult;
+      return traced(tracing, 'match', { event }, (span) => {
+        const replica = known();
+        const of = originFor(replica, ownTenant, name);
+        const revision = sync.checkpoint()?.revision ?? '';
+        const matched = readMessage(of, messageOf(event));
+        const work = new Work(matchSteps);
+        matchEvents(replica, of, matched, work, revision);
+        span?.set(spanOfMatch(of, matched, work));
+        return JSON.parse(textOfMatch(revision, of, matched)) as MatchResult & BatchResult;
+      });
     },
-    async matchWithCredentials(event: object, { origin: name = settings.origin } = {}) {
-      const of = originFor(known(), ownTenant, name);
-      const message = messageOf(event);
-      const matched = readMessage(of, message);
-      const slice = { left: sliceSteps };
-      const work = new Work(matchSteps, slice);
-      const position = () => sync.checkpoint()?.revision ?? '';
-      // The replica may have been replaced after each slice.
-      while (!matchEvents(known(), originFor(known(), ownTenant, name), matched, work, position())) {
-        await setImmediate();
-        slice.left = sliceSteps;
-      }
-      const revision = position();
-      const complete = await credentials.of(of.name, revision, matched, message);
-      return JSON.parse(textOfMatch(revision, of, complete.matched, complete.secretsOf)) as MatchResult & BatchResult;
+    matchWithCredentials(event: object, { origin: name = settings.origin } = {}) {
+      return traced(tracing, 'match', { event }, async (span) => {
+        const of = originFor(known(), ownTenant, name);
+        const message = messageOf(event);
+        const matched = readMessage(of, message);
+        const slice = { left: sliceSteps };
+        const work = new Work(matchSteps, slice);
+        const position = () => sync.checkpoint()?.revision ?? '';
+        // The replica may have been replaced after each slice.
+        while (!matchEvents(known(), originFor(known(), ownTenant, name), matched, work, position())) {
+          await setImmediate();
+          slice.left = sliceSteps;
+        }
+        span?.set(spanOfMatch(of, matched, work));
+        const revision = position();
+        const complete = await credentials.of(of.name, revision, matched, message);
+        return JSON.parse(textOfMatch(revision, of, complete.matched, complete.secretsOf)) as MatchResult & BatchResult;
+      });
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     tryAcquire: (of, sink, signal) => permits.tryAcquire(of.toLowerCase(), sink, signal),

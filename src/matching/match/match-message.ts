@@ -8,6 +8,7 @@ import { faultOfBreach, presentBreach, type RuleBreach } from '../../events/rule
 import { readEvents, type MessageLimits, type EventRequest } from '../../events/read-events.js';
 import { judgeEvent, checkBatch, type Breaches } from '../../events/check-event.js';
 import type { components } from '../../base/contract/contract.gen.js';
+import type { SpanAttributes } from '../../base/tracing.js';
 import { originTexts } from '../../base/texts/origins.js';
 import type { MatchedPair } from '../replica/known-pairs.js';
 import type { KnownOrigin, Replica } from '../replica/replica.js';
@@ -127,6 +128,16 @@ export function matchEvents(
     if (message.revision !== revision) result.revision = revision;
   }
   return true;
+}
+
+/** What the span of a match says. */
+export function spanOfMatch(origin: KnownOrigin, { isBatch, results }: MatchedMessage, work?: Work): SpanAttributes {
+  return {
+    origin: origin.name,
+    ...(isBatch && { events: results.length }),
+    sinks: results.reduce((sum, { pairs }) => sum + pairs.length, 0),
+    steps: work?.spent,
+  };
 }
 
 // The response is assembled as text: building objects just for JSON.stringify would cost more than the matching.

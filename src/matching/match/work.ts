@@ -58,6 +58,11 @@ export class Work {
     this.slice = slice;
   }
 
+  /** Steps that filters took of the budget; undefined without one. */
+  get spent(): number | undefined {
+    return this.#budget === Infinity ? undefined : this.#budget - this.left;
+  }
+
   get isOut(): boolean {
     return this.slice.left < 0 && this.#canStop;
   }

@@ -26,6 +26,7 @@ export function createAsking({
   database,
   config,
   log,
+  tracing,
   metrics,
   follower,
   counter,
@@ -33,7 +34,7 @@ export function createAsking({
   clientCertificates,
 }: Pick<
   Context,
-  'database' | 'config' | 'log' | 'metrics' | 'follower' | 'counter' | 'signers' | 'clientCertificates'
+  'database' | 'config' | 'log' | 'tracing' | 'metrics' | 'follower' | 'counter' | 'signers' | 'clientCertificates'
 >): Asking {
   const { proxy } = config.outbound;
   // The origin of a URL has no credentials.
@@ -61,6 +62,7 @@ export function createAsking({
     callbackSeconds: config.handshake.callbackSeconds,
     deadlineMs: config.handshake.deadlineMs,
     inFlight: places,
+    tracing,
   });
   const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, evidence }, seconds) => {
     const { id, tenant, origin, sinkHost, trigger, subscription } = claim;
@@ -93,6 +95,7 @@ export function createAsking({
     request,
     openCertificate: (id) => clientCertificates.open(database.sql, id),
     settle,
+    tracing,
     maxInFlight: config.handshake.maxInFlight,
     pollMs: config.pollMs,
     stopMs: Math.max(config.stopMs - 2_000, 0),
@@ -109,6 +112,7 @@ export function createAsking({
     signers,
     places,
     settleIn,
+    tracing,
     send: (asked, attempt) => worker.sendUnstored(asked, attempt),
     onAsked({ tenant, origin, sinkHost, trigger }, verdict, seconds) {
       metrics.handshake({ verdict, trigger, seconds });

@@ -132,6 +132,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     database,
     config,
     log,
+    tracing,
     metrics,
     follower,
     counter,

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { BegunAttempt, HeaderLine, Question } from '../../consent/handshake.js';
+import { placeOf, type Tracing, type TraceSpan } from '../../base/tracing.js';
 import { prepareRequest } from '../../signatures/request-signature.js';
 import type { Signer } from '../origins/keys.js';
 import { evidenceOf, protectionHeaders, type FinalReply, type Judgement } from '../../consent/judgement.js';
@@ -9,6 +10,7 @@ interface PreparedAttempt {
   headers: BegunAttempt['headers'];
   recorded: HeaderLine[];
   callbackKeyHash: Uint8Array | undefined;
+  span: TraceSpan | undefined;
 }
 
 /** What signs a request, and when: milliseconds since 1970. */
@@ -22,11 +24,17 @@ interface Signing {
  * callback as it is sent, with its key.
  */
 export function prepareAttempt(
-  question: Pick<Question, 'id' | 'origin' | 'sink' | 'requestedRate' | 'traceparent'>,
+  question: Pick<Question, 'id' | 'origin' | 'sink' | 'requestedRate' | 'trigger' | 'traceparent'>,
   publicUrl: string | undefined,
-  signing?: Signing,
+  { number, tracing, signing }: { number: number; tracing?: Tracing | undefined; signing?: Signing },
 ): PreparedAttempt {
-  const { id, origin, requestedRate, traceparent } = question;
+  const { id, origin, sink, requestedRate, trigger } = question;
+  // A request that a span is for names it, and the signature is for the headers as they are sent.
+  const span = tracing?.start('handshake', {
+    parent: question.traceparent,
+    attributes: { method: 'OPTIONS', ...placeOf(sink), origin, handshake: id, trigger, attempt: number },
+  });
+  const traceparent = span?.traceparent ?? question.traceparent;
   const lines = (callback: string | undefined) => ({
     'WebHook-Request-Origin': origin,
     ...(callback === undefined ? {} : { 'WebHook-Request-Callback': callback }),
@@ -35,17 +43,18 @@ export function prepareAttempt(
   });
   if (publicUrl === undefined) {
     const headers = lines(undefined);
-    const signed = { ...headers, ...signatureOf(question.sink, headers, signing) };
-    return { headers: signed, recorded: Object.entries(signed), callbackKeyHash: undefined };
+    const signed = { ...headers, ...signatureOf(sink, headers, signing) };
+    return { headers: signed, recorded: Object.entries(signed), callbackKeyHash: undefined, span };
   }
   const address = `${publicUrl}/v1/callbacks/${id}?key=`;
   const { key, hash } = createCallbackKey();
   const headers = lines(address + key);
-  const signature = signatureOf(question.sink, headers, signing);
+  const signature = signatureOf(sink, headers, signing);
   return {
     headers: { ...headers, ...signature },
     recorded: Object.entries({ ...lines(`${address}[secret]`), ...signature }),
     callbackKeyHash: hash,
+    span,
   };
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Attempt, BegunAttempt, Claim } from '../../consent/handshake.js';
 import type { FinalReply } from '../../consent/judgement.js';
 import type { Verdict } from '../../consent/verdicts.js';
+import type { Tracing } from '../../base/tracing.js';
 import { findBlocks } from '../blocks/find-blocks.js';
 import { lockPairs } from '../grants/write.js';
 import {
@@ -32,6 +33,7 @@ interface DryRunSettings {
   places: Places & { unstored: Set<Lane> };
   send: Worker['sendUnstored'];
   settleIn: SettleIn;
+  tracing?: Tracing | undefined;
   onAsked: (question: NewQuestion, verdict: Verdict, seconds: number) => void;
 }
 
@@ -74,14 +76,15 @@ export class DryRun {
 
   /** Undefined if a handshake would not be sent now: a block or a cool-down is in the way. */
   async ask(actor: Actor, subscriber: string, question: NewQuestion): Promise<Asked | undefined> {
-    const { places, send } = this.#settings;
+    const { places, send, tracing } = this.#settings;
     const startedAt = performance.now();
     const lane = { tenant: question.tenant, sinkhost: question.sinkHost };
     try {
       const admitted = await this.#admit(actor, subscriber, question, lane);
       if (admitted === undefined || 'kind' in admitted) return admitted;
-      const { headers } = prepareAttempt(question, undefined, admitted);
-      const attempt = { number: 1, callbackOffered: false, headers };
+      const number = 1;
+      const { headers, span } = prepareAttempt(question, undefined, { number, tracing, signing: admitted });
+      const attempt = { number, callbackOffered: false, headers, span };
       const { id, sink } = question;
       const reply = (await send({ id, sink, ...admitted }, attempt)) ?? held(noPlaceMs);
       const { clientCertificate } = admitted;

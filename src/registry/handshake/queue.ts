@@ -3,6 +3,7 @@ import type { handshake as HandshakeRow } from '../storage/generated/client.js';
 import { createBatcher } from '../storage/batch.js';
 import { type Database, type Sql, lockRegistry } from '../storage/database.js';
 import { hostOf } from '../../base/formats/uri.js';
+import type { Tracing } from '../../base/tracing.js';
 import { bytesAsText, insertRows, recordset, updateRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
 import { certificateOf, chooseAmong, chooseNext, lagSeconds, type ClaimCandidate } from './choose.js';
@@ -30,6 +31,7 @@ interface QueueSettings {
   /** The most milliseconds that an attempt can take. A claim lasts longer, with a margin for the database. */
   deadlineMs: number;
   inFlight: Places;
+  tracing?: Tracing | undefined;
 }
 
 const claimMarginMs = 20_000;
@@ -236,9 +238,10 @@ export class Queue {
       sql,
       claims.map(({ claim }) => claim),
     );
+    const { tracing } = this.#settings;
     const prepared = claims.map(({ claim, number, callbackUrl }) => {
       const signing = { signer: signers.get(claim.origin), now };
-      return { claim, number, ...prepareAttempt(claim, callbackUrl, signing) };
+      return { claim, number, ...prepareAttempt(claim, callbackUrl, { number, tracing, signing }) };
     });
     const expiresAt = after(now, this.#settings.callbackSeconds * 1_000);
     const rows = prepared.map(({ claim, number, recorded, callbackKeyHash }) => ({
@@ -249,8 +252,8 @@ export class Queue {
       callbackexpiresat: callbackKeyHash && expiresAt,
     }));
     await sql.$executeRaw`${insertRows('attempt', rows)}`;
-    return prepared.map(({ claim, number, headers, callbackKeyHash }) => {
-      const attempt: BegunAttempt = { number, callbackOffered: callbackKeyHash !== undefined, headers };
+    return prepared.map(({ claim, number, headers, callbackKeyHash, span }) => {
+      const attempt: BegunAttempt = { number, callbackOffered: callbackKeyHash !== undefined, headers, span };
       return { claim, attempt };
     });
   }

@@ -3,9 +3,10 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { until } from '../../base/until.js';
 import type { Adopt, Begun, BegunAttempt, Claim, Settled } from '../../consent/handshake.js';
 import type { FinalReply } from '../../consent/judgement.js';
+import { errorOf, traced, type Tracing } from '../../base/tracing.js';
 import type { ClientCertificate } from '../../outbound/client-certificate.js';
 import { networkTest } from '../../outbound/address.js';
-import type { SafeRequest } from '../../outbound/safe-request.js';
+import type { OutboundRequest, SafeRequest } from '../../outbound/safe-request.js';
 import { blockedMs } from './next-move.js';
 import type { Queue } from './queue.js';
 import type { Settle } from './settle.js';
@@ -18,6 +19,7 @@ export interface WorkerSettings {
   /** Undefined if it cannot be opened: none is shown. */
   openCertificate: (id: string) => Promise<ClientCertificate | undefined>;
   settle: Settle;
+  tracing?: Tracing | undefined;
   maxInFlight: number;
   pollMs: number;
   /** How long handshakes in flight may continue after the signal. */
@@ -101,7 +103,7 @@ export class Worker {
   /** Sends a question that is not stored: that of a dry run. Undefined if this process has no room for it. */
   async sendUnstored(asked: Asked & Pick<Claim, 'id'>, attempt: BegunAttempt): Promise<Sent | undefined> {
     if (this.#isStopping || this.#free() === 0) return undefined;
-    const sending = this.#send(asked, attempt);
+    const sending = this.#send(asked, attempt).finally(() => attempt.span?.end());
     this.#running.set(
       asked.id,
       sending.then(
@@ -173,10 +175,14 @@ export class Worker {
    */
   #start(all: readonly Begun[]): void {
     for (const begun of all) {
-      const { claim } = begun;
+      const { claim, attempt } = begun;
       const work = nextTick()
         .then(() => this.#converse(begun))
-        .catch((error: unknown) => void this.#settings.onFault(error, claim))
+        .catch((error: unknown): undefined => {
+          attempt.span?.fail(errorOf(error));
+          attempt.span?.end();
+          this.#settings.onFault(error, claim);
+        })
         .finally(() => {
           // A process that was frozen longer than its claim may have sent it again, and that request is still in flight.
           if (this.#running.get(claim.id) === work) this.#running.delete(claim.id);
@@ -188,11 +194,11 @@ export class Worker {
   /** The one request to a webhook. Nothing was sent if it is held. */
   async #send(
     { sink, blockedNetworks, clientCertificate }: Asked,
-    { headers }: Pick<BegunAttempt, 'headers'>,
+    { headers, span }: Pick<BegunAttempt, 'headers' | 'span'>,
   ): Promise<Sent> {
     const { request, admitNetwork, openCertificate } = this.#settings;
     let isBlocked = false;
-    const reply = await request({
+    const asked: OutboundRequest = {
       url: sink,
       method: 'OPTIONS',
       headers,
@@ -202,13 +208,16 @@ export class Worker {
         isBlocked = networkTest(blockedNetworks)(address);
         return isBlocked ? blockedMs : admitNetwork(network);
       },
-    });
+    };
+    const reply = await (span ? span.send(() => request(asked)) : request(asked));
+    span?.answered(reply);
     return reply.kind === 'held' ? { ...reply, verdict: isBlocked ? 'blocked' : 'held_by_budget' } : reply;
   }
 
   async #converse(begun: Begun): Promise<Settled | undefined> {
-    const { queue, settle, onOutcome } = this.#settings;
+    const { queue, settle, tracing, onOutcome } = this.#settings;
     const { claim, attempt } = begun;
+    const { span } = attempt;
     const startedAt = performance.now();
     if (this.#giveUp.signal.aborted) {
       await queue.handBack(begun, 0, 'aborted');
@@ -216,11 +225,21 @@ export class Worker {
     }
     const reply = await this.#send(claim, attempt);
     if (reply.kind === 'held') {
+      span?.set({ verdict: reply.verdict });
+      span?.end();
       await queue.handBack(begun, reply.retryAfterMs, reply.verdict);
       return undefined;
     }
-    const settled = await settle(begun, reply);
-    onOutcome(claim, settled, (performance.now() - startedAt) / 1_000);
+    const at = performance.now();
+    const settled = await traced(tracing, 'settle', { parent: span }, async (settling) => {
+      const result = await settle(begun, reply);
+      const { verdict, state } = result;
+      settling?.set({ verdict, state });
+      span?.set({ verdict, state });
+      span?.end(at);
+      onOutcome(claim, result, (performance.now() - startedAt) / 1_000);
+      return result;
+    });
     if (settled.isDueNow && !this.#isStopping) {
       // It reuses the place of this attempt.
       const { begun: again } = await queue.claim(1, [claim.id]);

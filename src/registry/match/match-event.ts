@@ -1,5 +1,6 @@
 import { RegistryError } from '../../base/errors.js';
 import type { Principal } from '../../base/contract/principal.js';
+import { traced, type TraceSpan, type Tracing } from '../../base/tracing.js';
 import type { MessageLimits } from '../../events/read-events.js';
 import type { GrantTokens } from '../grants/grant-token.js';
 import type { Follower } from '../changes/follower.js';
@@ -10,6 +11,7 @@ import {
   matchEvents,
   originFor,
   readMessage,
+  spanOfMatch,
   textOfMatch,
   type MatchedMessage,
   type EventResult,
@@ -33,6 +35,7 @@ interface MatchEventSettings {
   turns: Turns;
   /** Steps that the filters may take for one message. */
   budget: number;
+  tracing?: Tracing | undefined;
 }
 
 type MatchCall = OperationRequest<'matchEvent'>;
@@ -46,19 +49,22 @@ const longestWaitMs = 5_000;
  * wait for their turn (turns.ts).
  */
 export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEvent'> {
-  const { follower, turns } = settings;
+  const { follower, turns, tracing } = settings;
 
-  function inTurn(call: MatchCall): MatchEventResponse | Promise<MatchEventResponse> {
+  function inTurn(call: MatchCall, span?: TraceSpan): MatchEventResponse | Promise<MatchEventResponse> {
     const { tenant } = call.principal;
     return turns.isFree(tenant)
-      ? answer(settings, call)
-      : turns.enter(tenant, () => answer(settings, call), call.signal);
+      ? answer(settings, call, span)
+      : turns.enter(tenant, () => answer(settings, call, span), call.signal);
   }
 
-  return (call) => {
+  function match(call: MatchCall, span?: TraceSpan): MatchEventResponse | Promise<MatchEventResponse> {
     const reached = whenReached(follower, call.query.minRevision);
-    return reached === undefined ? inTurn(call) : reached.then(() => inTurn(call));
-  };
+    return reached === undefined ? inTurn(call, span) : reached.then(() => inTurn(call, span));
+  }
+
+  if (tracing === undefined) return (call) => match(call);
+  return (call) => traced(tracing, 'match', {}, (span) => match(call, span));
 }
 
 /** Undefined if this process knows the revision already, or no replica. Rejects with `revision_not_reached`. */
@@ -78,7 +84,11 @@ export function whenReached(
   });
 }
 
-function answer(settings: MatchEventSettings, call: MatchCall): MatchEventResponse | Promise<MatchEventResponse> {
+function answer(
+  settings: MatchEventSettings,
+  call: MatchCall,
+  span: TraceSpan | undefined,
+): MatchEventResponse | Promise<MatchEventResponse> {
   const { principal, query } = call;
   const { turns } = settings;
   const { replica, origin } = known(settings, call);
@@ -97,6 +107,7 @@ function answer(settings: MatchEventSettings, call: MatchCall): MatchEventRespon
   if (!isDeliverer) return complete(settings, call, origin, message);
   const work = new Work(settings.budget, turns.slice);
   if (matchEvents(replica, origin, message, work, String(settings.follower.position()))) {
+    span?.set(spanOfMatch(origin, message, work));
     return complete(settings, call, origin, message);
   }
   const resume = () => {
@@ -104,9 +115,10 @@ function answer(settings: MatchEventSettings, call: MatchCall): MatchEventRespon
     const present = known(settings, call);
     matchEvents(present.replica, present.origin, message, work, String(settings.follower.position()));
   };
-  return turns
-    .finish(work, principal.tenant, resume, call.signal)
-    .then(() => complete(settings, call, origin, message));
+  return turns.finish(work, principal.tenant, resume, call.signal).then(() => {
+    span?.set(spanOfMatch(origin, message, work));
+    return complete(settings, call, origin, message);
+  });
 }
 
 /** Errors: `index_loading`, and those of `originFor`. */

@@ -25,7 +25,7 @@ import { Work } from '../../matching/match/work.js';
 export function routes(
   context: Context,
 ): Handlers<'matchEvent' | 'getDeliverySettings' | 'checkFilter' | 'checkEvent'> {
-  const { config, contract, database, vault, log, now } = context;
+  const { config, contract, database, vault, log, tracing, now } = context;
   const subscriptions = createSubscriptionReader(database, now);
   const turns = new Turns();
   const budget = config.matchSteps;
@@ -40,6 +40,7 @@ export function routes(
       limits: config.message,
       turns,
       budget,
+      tracing,
     }),
 
     getDeliverySettings: createDeliverySettings(context, secrets),

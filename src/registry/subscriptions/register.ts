@@ -8,6 +8,7 @@ import type { NewQuestion } from '../handshake/choose-new.js';
 import type { DryRun } from '../handshake/dry-run.js';
 import type { Queue } from '../handshake/queue.js';
 import { hostOf } from '../../base/formats/uri.js';
+import { placeOf, traced, type Tracing } from '../../base/tracing.js';
 import type { Principal } from '../../base/contract/principal.js';
 import type { Origin } from '../../consent/origin.js';
 import { createBatcher } from '../storage/batch.js';
@@ -68,6 +69,7 @@ export interface RegisterSettings {
   quotaError: QuotaError;
   backlogError: BacklogError;
   prices: PriceLimits;
+  tracing?: Tracing | undefined;
 }
 
 interface Registration {
@@ -85,7 +87,7 @@ type Accepted = Registration & { origin: Origin };
 const maxBatch = 200;
 
 export function createRegister(settings: RegisterSettings): { register: Register; preview: Preview } {
-  const { database, vault, queue, adopt, dryRun, quotaError, backlogError, prices } = settings;
+  const { database, vault, queue, adopt, dryRun, quotaError, backlogError, prices, tracing } = settings;
 
   const batched = createBatcher<Registration, Registered | RegistryError>({
     run: (take) => adopt((places) => database.write((tx) => registerAll(tx, take(), places))),
@@ -95,9 +97,13 @@ export function createRegister(settings: RegisterSettings): { register: Register
   });
 
   const register: Register = async (caller, requested, request, isAwaited) => {
-    const result = await batched({ ...(await sealedRegistration(caller, requested)), request, isAwaited });
-    if (result instanceof RegistryError) throw result;
-    return result;
+    const attributes = tracing && { origin: requested.origin, ...placeOf(requested.definition.sink) };
+    return traced(tracing, 'register', { attributes }, async (span) => {
+      const result = await batched({ ...(await sealedRegistration(caller, requested)), request, isAwaited });
+      if (result instanceof RegistryError) throw result;
+      span?.set({ subscription: result.id, handshake: result.handshake });
+      return result;
+    });
   };
 
   const preview: Preview = async (caller, requested, asks) => {

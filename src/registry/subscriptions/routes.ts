@@ -67,7 +67,7 @@ interface Shared {
 export function routes(
   context: Context,
 ): Handlers<SubscriptionOperation | HandshakeOperation | 'checkSubscriptionRules'> {
-  const { config, database, dryRun, follower, now, queue, stopping, vault, worker } = context;
+  const { config, database, dryRun, follower, now, queue, stopping, tracing, vault, worker } = context;
   const { perTenant, prices } = config.subscriptions;
   const quotaError: QuotaError = (tenant) => {
     const isUsedUp = (follower.replica()?.subscriptionsOf(tenant) ?? 0) >= perTenant;
@@ -76,7 +76,15 @@ export function routes(
   const backlog = new Backlog(config.handshake.duePerTenant);
   const backlogError: BacklogError = (sql, tenant) => backlog.refuse(sql, tenant);
   const limited = { quotaError, backlogError, prices };
-  const { register, preview } = createRegister({ database, vault, queue, adopt: worker.adopt, dryRun, ...limited });
+  const { register, preview } = createRegister({
+    database,
+    vault,
+    queue,
+    adopt: worker.adopt,
+    dryRun,
+    tracing,
+    ...limited,
+  });
   const shared: Shared = {
     reader: createSubscriptionReader(database, now),
     writer: createSubscriptionWriter({ database, vault, register, ...limited }),

@@ -179,8 +179,10 @@ export async function check(settings: CheckSettings, observer: Observer): Promis
   async function ask(
     publicUrl: string | undefined,
   ): Promise<{ judgement: Judgement; state: string; verdict: Verdict }> {
-    const question = { id, origin, sink: url, requestedRate, traceparent: undefined };
-    const prepared = prepareAttempt(question, publicUrl, { signer, now: Date.now() });
+    const trigger = 'registration' as const;
+    const question = { id, origin, sink: url, requestedRate, trigger, traceparent: undefined };
+    const signed = { signer, now: Date.now() };
+    const prepared = prepareAttempt(question, publicUrl, { number: attempts.length + 1, signing: signed });
     if (prepared.callbackKeyHash !== undefined) listener?.expect(prepared.callbackKeyHash);
     const reply = (await request({ url, method: 'OPTIONS', headers: prepared.headers })) as FinalReply;
     const judged = judge({ origin, requestedRate, defaultRate: policy.defaultRate, judgement }, reply);
