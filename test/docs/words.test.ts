@@ -3,7 +3,7 @@ import { pageNames, readPage } from './markdown.js';
 
 /** How many words a page may have, tables and code included. What is said here is said nowhere else. */
 const budgets: Readonly<Record<string, number>> = {
-  'CHANGELOG.md': 224,
+  'CHANGELOG.md': 240,
   'CONTRIBUTING.md': 1715,
   'README.md': 550,
   'SECURITY.md': 300,
@@ -22,7 +22,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/egress-proxy.md': 440,
   'docs/operate/install.md': 930,
   'docs/operate/kubernetes.md': 480,
-  'docs/operate/monitoring.md': 580,
+  'docs/operate/monitoring.md': 592,
   'docs/operate/notices.md': 440,
   'docs/operate/scaling.md': 890,
   'docs/operate/security.md': 1195,

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { tmpdir } from 'node:os';
@@ -79,16 +80,18 @@ interface Export {
 
 beforeAll(async () => {
   if ('missing' in tools) return;
-  collector = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const { resourceSpans } = JSON.parse(Buffer.concat(parts).toString()) as Export;
+  const take = ({ resourceSpans }: Export) => {
     for (const { resource, scopeSpans } of resourceSpans) {
       const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
       const received = scopeSpans.flatMap((scope) => scope.spans.map(spanOf));
       spans.set(service, [...(spans.get(service) ?? []), ...received]);
     }
-    response.setHeader('Content-Type', 'application/json').end('{}');
+  };
+  collector = createServer((request, response) => {
+    void json(request).then((body) => {
+      take(body as Export);
+      response.setHeader('Content-Type', 'application/json').end('{}');
+    });
   });
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
   const page = await readFile(new URL('../../../docs/operate/traces.md', import.meta.url), 'utf8');
