@@ -15,6 +15,8 @@ export interface Tools {
   /** Installs from the registry of the language. If this fails, the language is unavailable. */
   install: string[];
   env?: Record<string, string>;
+  /** For each command; five minutes if absent. */
+  timeoutMs?: number;
 }
 
 export interface Installed {
@@ -34,12 +36,19 @@ export interface Missing {
 const run = promisify(execFile);
 
 /** Installs in a folder that `remove` deletes, or returns what this machine lacks. */
-export async function install({ name, folder: source, tool, install, env: more }: Tools): Promise<Installed | Missing> {
+export async function install({
+  name,
+  folder: source,
+  tool,
+  install,
+  env: more,
+  timeoutMs = 300_000,
+}: Tools): Promise<Installed | Missing> {
   const folder = await mkdtemp(join(tmpdir(), 'assent-foreign-'));
   const env = { ...process.env, ...more };
   const remove = () => rm(folder, { recursive: true, force: true });
   const execute: Installed['execute'] = async ([command = '', ...args], own) => {
-    const settings = { cwd: folder, env: { ...env, ...own }, timeout: 300_000, maxBuffer: 16_777_216 };
+    const settings = { cwd: folder, env: { ...env, ...own }, timeout: timeoutMs, maxBuffer: 16_777_216 };
     const { stdout, stderr } = await run(command, args, settings).catch((error: Error & { stdout: string }) => {
       throw new Error(`${error.message}\n${error.stdout}`);
     });

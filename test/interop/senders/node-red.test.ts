@@ -99,14 +99,14 @@ describeHere('Node-RED', () => {
   });
 
   test('what is over the rate waits in the flow, and does not reach the webhook', async () => {
-    const webhook = await egress.webhook('rate', { rate: '3' });
+    const webhook = await egress.webhook('rate', { rate: '1' });
     const flow = await startFlow(webhook);
-    for (let number = 1; number <= 5; number += 1) await flow.order(number);
-    await until(async () => flow.ended().length === 3 && (await egress.denials('rate_used_up')) >= 2);
-    expect(flow.ended()).toEqual([204, 204, 204]);
+    for (let number = 1; number <= 3; number += 1) await flow.order(number);
+    await until(async () => flow.ended().length === 1 && (await egress.denials('rate_used_up')) >= 2);
+    expect(flow.ended()).toEqual([204]);
     expect(
       egress.registry.receiver.asked.filter(({ method, path }) => method === 'POST' && path === '/rate').length,
-    ).toBe(3);
+    ).toBe(1);
   });
 
   test('a webhook that asks for time gets it, and then the event', async () => {
