@@ -357,6 +357,11 @@ export const problems = {
       nl: 'Een geheim van de webhook is niet beschikbaar.',
     },
   },
+  sink_held: {
+    status: 429,
+    when: '`assent egress`: the webhook asked senders to wait.',
+    title: { en: 'The webhook asked senders to wait.', nl: 'De webhook vroeg verzenders om te wachten.' },
+  },
   egress_full: {
     status: 503,
     when: '`assent egress` has as many deliveries in progress as it may have, in all or to this webhook.',

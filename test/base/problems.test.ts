@@ -36,7 +36,13 @@ test('a limit is 403 if waiting does not lift it, 429 if it does, and 413 or 431
   expect([...new Set(table.values())].sort()).toEqual([
     400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 415, 429, 431, 500, 502, 503, 504,
   ]);
-  expect(byStatus(429)).toEqual(['rate_used_up', 'too_many_readers', 'too_many_handshakes', 'too_many_checks']);
+  expect(byStatus(429)).toEqual([
+    'rate_used_up',
+    'too_many_readers',
+    'too_many_handshakes',
+    'too_many_checks',
+    'sink_held',
+  ]);
   for (const [code, status] of table) {
     if (/_not_found$/.test(code)) expect([code, status]).toEqual([code, 404]);
     if (/_too_large$/.test(code)) expect([code, status]).toEqual([code, code.startsWith('headers') ? 431 : 413]);

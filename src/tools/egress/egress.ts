@@ -144,12 +144,7 @@ export class Egress {
       case 'denied': {
         const { denial, message, helduntil, retryAfterSeconds } = result;
         const seconds = retryAfterSeconds ?? (helduntil && (Date.parse(helduntil) - Date.now()) / 1_000);
-        return this.#denial(
-          denial === 'rate_used_up' ? denial : 'not_permitted',
-          denial,
-          message,
-          seconds || undefined,
-        );
+        return this.#denial(codeOf(denial), denial, message, seconds || undefined);
       }
       case 'blocked':
         return this.#denial('not_permitted', result.code as FaultRule, result.detail);
@@ -162,7 +157,7 @@ export class Egress {
     }
   }
 
-  #denial(code: 'not_permitted' | 'rate_used_up', denial: FaultRule, detail: string, seconds?: number): RegistryError {
+  #denial(code: ReturnType<typeof codeOf>, denial: FaultRule, detail: string, seconds?: number): RegistryError {
     this.#settings.metrics.denied(denial);
     const wait = seconds === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(seconds)) };
     return new RegistryError(code, detail, { faults: [{ pointer: 'sink', rule: denial, detail }], denial, ...wait });
@@ -194,6 +189,12 @@ export class Egress {
     }
     return new RegistryError('internal', 'Something went wrong in this process. The log has the details.');
   }
+}
+
+/** A gateway can say only yes or 403. Senders take a 403 as final, and drop what would be delivered a moment later. */
+function codeOf(denial: string): 'not_permitted' | 'rate_used_up' | 'sink_held' {
+  if (denial === 'held') return 'sink_held';
+  return denial === 'rate_used_up' ? denial : 'not_permitted';
 }
 
 const onlyPost = 'This process passes on POST requests only.';

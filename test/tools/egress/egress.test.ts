@@ -219,7 +219,7 @@ test('a webhook that asks to wait gets nothing until then, and senders learn how
   const asked = await egress.post(webhook.sink, { secret: secrets.shop });
   expect(asked).toMatchObject({ status: 429, code: 'throttled', headers: { 'retry-after': '600' } });
   const refused = await egress.post(webhook.sink, { secret: secrets.shop });
-  expect(refused).toMatchObject({ status: 403, code: 'not_permitted', denial: 'held' });
+  expect(refused).toMatchObject({ status: 429, code: 'sink_held', denial: 'held' });
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(500);
   expect(webhook.received).toHaveLength(1);
 });
