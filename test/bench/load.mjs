@@ -56,6 +56,7 @@ export async function load({ port, requests, connections = 64, seconds = 3, stat
   if (refused > 0) throw new Error(`${refused} of ${answers} requests were refused.`);
   times.sort((a, b) => a - b);
   return {
+    answers,
     persecond: answers / ((performance.now() - startedAt) / 1_000),
     p99us: Math.round((times[Math.floor(times.length * 0.99)] ?? 0) * 1_000),
   };

@@ -11,7 +11,8 @@ import { invalid, readHeaders, readSink } from './read-request.js';
 
 /** One request, for the log. */
 export interface Handled {
-  requestid: string;
+  /** Of a problem, which has it too. */
+  requestid?: string;
   caller?: string;
   origin?: string;
   sinkhost?: string;
@@ -40,6 +41,7 @@ type Answered = Extract<ForwardResult, { kind: 'answered' }>;
 
 /** While the registry is away, and after a fault that another attempt may not have. */
 const pauseSeconds = 5;
+const maxSinks = 1_000;
 
 /**
  * Takes deliveries from senders that cannot be changed, and sends each once, through the sender's kit: a POST to
@@ -50,6 +52,7 @@ const pauseSeconds = 5;
 export class Egress {
   readonly #settings: EgressSettings;
   readonly #inFlight = new Map<string, number>();
+  readonly #sinks = new Map<string, { sink: string; host: string }>();
   #all = 0;
 
   constructor(settings: EgressSettings) {
@@ -81,7 +84,7 @@ export class Egress {
     response.once('close', () => {
       if (!response.writableFinished) left.abort(callerLeft);
     });
-    const handled: Handled = { requestid: uuidv7(), outcome: '', status: 0, ms: 0 };
+    const handled: Handled = { outcome: '', status: 0, ms: 0 };
     try {
       const answer = await this.#deliver(request, handled, left.signal);
       if (stopping.aborted) response.setHeader('Connection', 'close');
@@ -102,8 +105,8 @@ export class Egress {
     const headers = readHeaders(request.rawHeaders, request.httpVersion);
     const caller = await callers.identify({ ...headers, remoteAddress: request.socket.remoteAddress });
     handled.caller = caller.name;
-    const sink = readSink(request.url ?? '', headers.originalUrl);
-    handled.sinkhost = new URL(sink).host;
+    const { sink, host } = this.#sinkOf(request.url ?? '', headers.originalUrl);
+    handled.sinkhost = host;
     const origin = originOf(caller, headers.origin);
     handled.origin = origin;
     this.#enter(sink);
@@ -115,6 +118,18 @@ export class Egress {
     } finally {
       this.#leave(sink);
     }
+  }
+
+  /** A cache: parsing URLs costs as much as finding a grant. */
+  #sinkOf(target: string, originalUrl: string | undefined): { sink: string; host: string } {
+    const key = originalUrl === undefined ? target : `${target} ${originalUrl}`;
+    const known = this.#sinks.get(key);
+    if (known !== undefined) return known;
+    const sink = readSink(target, originalUrl);
+    const read = { sink, host: new URL(sink).host };
+    if (this.#sinks.size >= maxSinks) this.#sinks.clear();
+    this.#sinks.set(key, read);
+    return read;
   }
 
   #enter(sink: string): void {
@@ -165,9 +180,10 @@ export class Egress {
 
   #refuse(response: ServerResponse, thrown: unknown, handled: Handled): void {
     const error = this.#errorOf(thrown);
-    const { status, headers, body } = answerOf(error, handled.requestid);
+    const requestid = uuidv7();
+    const { status, headers, body } = answerOf(error, requestid);
     if (this.#settings.stopping.aborted) headers['Connection'] = 'close';
-    Object.assign(handled, { outcome: error.code, status });
+    Object.assign(handled, { requestid, outcome: error.code, status });
     if (!response.headersSent) response.writeHead(status, headers).end(body);
     else response.destroy();
   }
