@@ -64,7 +64,16 @@ async function tablesOf() {
     built('tools/cli/help.js'),
     built('tools/cli/resources/resource-commands.js'),
   ]);
-  const metrics = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('assent_'));
+  const { EgressMetrics } = await built('tools/egress/metrics.js');
+  const ofEgress = new EgressMetrics({ inFlight: () => 0, age: () => 0 });
+  const metricsOf = (from) => ({
+    head: ['metric', 'type', 'labels'],
+    byHand: ['meaning'],
+    rows: from
+      .getMetricsAsArray()
+      .filter(({ name }) => name.startsWith('assent_'))
+      .map(({ name, type, labelNames = [] }) => [code(name), type, labelNames.map(code).join(', ')]),
+  });
   const profiles = [...new Set(allRules.map(({ id }) => id.split('.')[0]))];
   const listed = Object.entries(verdicts);
   const example = { origin: 'eventemitter.example.com' };
@@ -153,11 +162,8 @@ async function tablesOf() {
       byHand: ['meaning'],
       rows: settings.map(({ name, default: usual, range }) => [code(name), usual === '' ? 'none' : code(usual), range]),
     },
-    metrics: {
-      head: ['metric', 'type', 'labels'],
-      byHand: ['meaning'],
-      rows: metrics.map(({ name, type, labelNames = [] }) => [code(name), type, labelNames.map(code).join(', ')]),
-    },
+    metrics: metricsOf(registry),
+    'metrics of the egress': metricsOf(ofEgress.registry),
     'receiver cases': casesOf(receiverCases),
     'sender cases': { ...casesOf(senderCases), byHand: ['the webhook'] },
     coverage: {

@@ -22,6 +22,7 @@ const together = [
   [
     'README.md',
     'docs/senders/authzen.md',
+    'docs/senders/egress.md',
     'docs/senders/gateways.md',
     'docs/senders/kit.md',
     'docs/senders/feed.md',

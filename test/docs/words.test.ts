@@ -3,7 +3,7 @@ import { pageNames, readPage } from './markdown.js';
 
 /** How many words a page may have, tables and code included. What is said here is said nowhere else. */
 const budgets: Readonly<Record<string, number>> = {
-  'CHANGELOG.md': 240,
+  'CHANGELOG.md': 250,
   'CONTRIBUTING.md': 1715,
   'README.md': 550,
   'SECURITY.md': 300,
@@ -25,7 +25,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/monitoring.md': 592,
   'docs/operate/notices.md': 440,
   'docs/operate/scaling.md': 890,
-  'docs/operate/security.md': 1195,
+  'docs/operate/security.md': 1240,
   'docs/operate/tokens.md': 1620,
   'docs/operate/traces.md': 540,
   'docs/operate/upgrade.md': 320,
@@ -37,6 +37,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/senders/brokers/node-red.md': 340,
   'docs/senders/brokers/syslog-ng.md': 170,
   'docs/senders/egress-gateways.md': 1200,
+  'docs/senders/egress.md': 1060,
   'docs/senders/signatures.md': 760,
   'docs/versioning.md': 660,
 };

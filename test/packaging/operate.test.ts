@@ -10,6 +10,10 @@ import { readConfig, settings } from '../../src/registry/app/config.js';
 import { verdicts } from '../../src/consent/verdicts.js';
 import { loadContract } from '../../src/base/contract/contract.js';
 import { Metrics } from '../../src/registry/probes/metrics.js';
+import { commands } from '../../src/tools/cli/assent.js';
+import type { Command } from '../../src/tools/cli/command.js';
+import { readCallers } from '../../src/tools/egress/read-callers.js';
+import { egressSettings } from '../../src/tools/egress/settings.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -150,30 +154,42 @@ test('the image names its user by number, as runAsNonRoot requires, and contains
   expect(read('.dockerignore')).toMatch(/^!LICENSE$/m);
 });
 
-describe('the systemd unit', () => {
-  const unit = read('docs/operate/assent.service');
-  const valuesOf = (name: string) =>
-    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+describe.each(['assent', 'assent-egress'])('the systemd unit %s', (name) => {
+  const unit = read(`docs/operate/${name}.service`);
+  const valuesOf = (setting: string) =>
+    [...unit.matchAll(new RegExp(`^${setting}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
   test('starts files that the build makes, with settings that exist, and waits longer than a stop takes', () => {
     for (const command of valuesOf('ExecStart')) {
-      const [node, file = ''] = command.split(' ');
+      const [node, file = '', ...args] = command.split(' ');
       expect([node, existsSync(join(root, file))]).toEqual(['/usr/bin/node', true]);
+      const options = args.filter((arg) => arg.startsWith('--')).map((arg) => arg.slice(2));
+      const known = args.length === 0 ? [] : Object.keys((commands[args[0]!] as Command).options);
+      expect(known).toEqual(expect.arrayContaining(options));
     }
-    const named = [...unit.matchAll(/\b(?:ASSENT_[A-Z_]+|NODE_ENV)\b/g)].map(([name]) => name);
-    expect(settings.map(({ name }) => name)).toEqual(expect.arrayContaining(named));
+    const named = [...unit.matchAll(/\b(?:ASSENT_[A-Z_]+|EGRESS_[A-Z_]+|NODE_ENV)\b/g)].map(([each]) => each);
+    expect([...settings.map((each) => each.name), ...egressSettings]).toEqual(expect.arrayContaining(named));
     expect(Number(valuesOf('TimeoutStopSec')[0]) * 1_000).toBeGreaterThan(readConfig({}).stopMs);
   });
 
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
   (hasSystemd ? test : test.skip)('is accepted by systemd-analyze (needs systemd)', () => {
     const folder = mkdtempSync(join(tmpdir(), 'assent-unit-'));
-    const file = join(folder, 'assent.service');
+    const file = join(folder, `${name}.service`);
     writeFileSync(file, unit.replaceAll('/usr/bin/node', process.execPath));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
     rmSync(folder, { recursive: true });
     expect([status, stderr]).toEqual([0, '']);
   });
+});
+
+test('the page of the egress has every setting of its own, and callers that it accepts', () => {
+  const page = read('docs/senders/egress.md');
+  for (const name of egressSettings) expect(page).toContain(`\`${name}\``);
+  const [, callers = ''] = /```json callers\n([^]*?)```/.exec(page) ?? [];
+  const filled = callers.replace('SHA-256 of the secret, in hexadecimal', 'a'.repeat(64));
+  const callersOf = readCallers(filled.replace('"secretfile": "/run/secrets/orders"', `"secret": "${'b'.repeat(64)}"`));
+  expect(callersOf).toMatchObject({ ok: true, entries: [{ name: 'orders' }, { name: 'crm' }, { name: 'legacy' }] });
 });
 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0;
