@@ -2,7 +2,7 @@
  * The spans of Assent, and what they say, through the API of OpenTelemetry alone: it does nothing unless the process also
  * runs an SDK. No span has a secret, the data of an event, or the path or query of a sink, which may be a secret too.
  *
- *   GET /v1/grants   server    a request to the registry, named by its method and the template of its path
+ *   GET /v1/grants   server    a request to the registry or the egress, named by its method and the template of its path
  *   register         internal  a subscription until it is committed
  *   handshake        client    one OPTIONS request to a webhook
  *   settle           internal  the response to it, until it is committed
@@ -218,6 +218,14 @@ export class TraceSpan {
     // The query may have the key of a callback, and the path of a gateway's request has that of a sink.
     this.#span.setAttribute('url.path', path);
     if (url.includes('?')) this.#span.setAttribute('url.query', '[hidden]');
+  }
+
+  /** As the semantic conventions say: a response below 500 is no error of the server. A client that left (499) got none. */
+  endRequest(status: number, code: string | undefined): void {
+    if (status === 499) this.fail('client_disconnected');
+    else this.set({ status });
+    if (status >= 500) this.fail(code ?? String(status));
+    this.end();
   }
 
   /** What it starts has this span as its parent, and its log lines have the ids. */

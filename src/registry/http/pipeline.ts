@@ -15,7 +15,7 @@ import { pagePolicy, problemPage, type Site } from './html-page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { acceptHeaders, problemHeaders, problemOf, withPlusHints } from '../../base/problem.js';
 import { callerRequestIdOf, traceIdOf } from '../../base/formats/trace-context.js';
-import type { TraceSpan, Tracing } from '../../base/tracing.js';
+import type { Tracing } from '../../base/tracing.js';
 import { apiHeaders, FixedHeaders, writeStream, type StreamedBody } from './write-answer.js';
 
 export type OnRequest = (operation: string, status: number, seconds: number) => void;
@@ -280,7 +280,7 @@ export class Pipeline {
     const seconds = (performance.now() - startedAt) / 1_000;
     const operation = match?.route.operation.id ?? 'none';
     this.#settings.onRequest(operation, status, seconds);
-    if (exchange.span !== undefined) endSpan(exchange.span, status, code);
+    exchange.span?.endRequest(status, code);
     // Logging a look-up would cost more than the look-up.
     if (match?.route.isLookup && status < 400) return;
     const tenant = principal.tenant || undefined;
@@ -341,14 +341,6 @@ function namesOf({ requestId, request: { headers }, traceparent, span }: HttpExc
     traceid: traceparent === undefined ? undefined : traceIdOf(traceparent),
     ...(span && { spanid: span.spanid }),
   };
-}
-
-/** As the semantic conventions say: a response below 500 is no error of the server. A client that left got none. */
-function endSpan(span: TraceSpan, status: number, code: string | undefined): void {
-  if (status === 499) span.fail('client_disconnected');
-  else span.set({ status });
-  if (status >= 500) span.fail(code ?? String(status));
-  span.end();
 }
 
 function checkAnswer(

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { ConfigurationError, SetupError, UsageError } from '../../base/errors.js';
+import { openTracing } from '../../base/tracing.js';
+import { version } from '../../base/version.js';
 import { createSender } from '../../kits/sender/index.js';
 import { createTrustedRoute } from '../../outbound/trusted-route.js';
 import { readConfig } from '../../registry/app/config.js';
@@ -91,6 +93,7 @@ export async function egress(
     onHandled: (handled) => log[handled.outcome === 'delivered' ? 'debug' : 'info'](handled, 'handled'),
     onFault,
     stopping: stop.signal,
+    tracing: openTracing('assent', version),
   });
   const operations = createOperationsApp({
     metrics: metrics.registry,

@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue, type IncomingMessage, type Ser
 import type { Duplex } from 'node:stream';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
 import { uuidv7 } from '../../base/files/ids.js';
+import type { Tracing } from '../../base/tracing.js';
 import { problemHeaders, problemOf } from '../../base/problem.js';
 import { kindOf } from '../../consent/outcome.js';
 import { AssentError, type ForwardResult, type Sender } from '../../kits/sender/index.js';
@@ -35,6 +36,7 @@ export interface EgressSettings {
   onFault: (error: unknown) => void;
   /** When it fires, every response closes its connection. */
   stopping: AbortSignal;
+  tracing?: Tracing | undefined;
 }
 
 type Answered = Extract<ForwardResult, { kind: 'answered' }>;
@@ -78,7 +80,9 @@ export class Egress {
   };
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { metrics, onHandled, stopping } = this.#settings;
+    const { metrics, onHandled, stopping, tracing } = this.#settings;
+    const span = tracing?.request(request);
+    span?.found(request, forwarding);
     const startedAt = performance.now();
     const left = new AbortController();
     response.once('close', () => {
@@ -86,7 +90,8 @@ export class Egress {
     });
     const handled: Handled = { outcome: '', status: 0, ms: 0 };
     try {
-      const answer = await this.#deliver(request, handled, left.signal);
+      const deliver = () => this.#deliver(request, handled, left.signal);
+      const answer = await (span ? span.run(deliver) : deliver());
       if (stopping.aborted) response.setHeader('Connection', 'close');
       passOn(response, answer);
       Object.assign(handled, { outcome: kindOf(answer.status), status: answer.status });
@@ -96,7 +101,10 @@ export class Egress {
     }
     const seconds = (performance.now() - startedAt) / 1_000;
     metrics.request(handled.outcome, seconds);
-    onHandled({ ...handled, ms: Math.round(seconds * 1_000) });
+    const log = () => onHandled({ ...handled, ms: Math.round(seconds * 1_000) });
+    if (span === undefined) return log();
+    span.run(log);
+    span.endRequest(handled.status, handled.outcome);
   }
 
   async #deliver(request: IncomingMessage, handled: Handled, signal: AbortSignal): Promise<Answered> {
@@ -213,6 +221,8 @@ function codeOf(denial: string): 'not_permitted' | 'rate_used_up' | 'sink_held' 
   return denial === 'rate_used_up' ? denial : 'not_permitted';
 }
 
+/** The path has that of the sink, which may be a secret. */
+const forwarding = { id: 'forward', path: '/https/:host' };
 const onlyPost = 'This process passes on POST requests only.';
 const callerLeft = new Error('The caller closed the connection.');
 

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { publicKeyOf } from '../../../src/signatures/keys.js';
 import { verifyRequest } from '../../../src/signatures/request-signature.js';
+import { sha256, startEgress } from '../../support/egress.js';
 import { install } from '../../support/foreign-tools.js';
 import { linkKits } from '../../support/link-kits.js';
 import { startRegistryProcess } from '../../support/process.js';
@@ -128,7 +129,7 @@ const only = (service: string, name: string): Span => {
 
 if ('missing' in tools) test.skip(`not run: ${tools.missing}`, () => undefined);
 else {
-  test('a registration, its handshake, a match and a delivery are one trace, through three processes', async () => {
+  test('a registration, its handshake, a match and a delivery are one trace, through four processes', async () => {
     const { receiver } = registry;
     receiver.consent('/traced');
     const sink = receiver.sink('/traced?code=opensesame');
@@ -182,6 +183,16 @@ else {
       },
     });
     expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'delivered' }, { kind: 'answered', status: 204 }]);
+    const egress = await startEgress(
+      { ...registry, url: running.url },
+      {
+        callers: [{ name: 'broker', origins: [tenant.origin], secret: sha256('broker') }],
+        env: { ...env, OTEL_SERVICE_NAME: 'egress' },
+      },
+    );
+    const headers = { 'Content-Type': 'application/json', traceparent: caller.traceparent };
+    expect(await egress.post(sink, { secret: 'broker', headers })).toMatchObject({ status: 204 });
+    expect(await egress.stop()).toBe(0);
     running.child.kill('SIGTERM');
     expect(await running.ended).toBe(0);
 
@@ -241,8 +252,14 @@ else {
     expect(posts).toMatchObject([deliver, forward].map((above) => ({ ...under(above), kind: 'client' })));
     const http = { 'http.request.method': 'POST', 'http.response.status_code': 204, ...webhook };
     expect(posts.map(({ attributes }) => attributes)).toEqual([http, http]);
+    const posted = only('egress', 'POST /https/:host');
+    expect(posted).toMatchObject({ ...server, attributes: { 'http.response.status_code': 204 } });
+    const passed = only('egress', 'deliver');
+    expect(passed).toMatchObject({ traceId, parentSpanId: posted.spanId, attributes: target });
+    const last = only('egress', 'POST');
+    expect(last).toMatchObject({ ...under(passed), attributes: http });
     expect(deliveries).toMatchObject(
-      posts.map(({ spanId }) => ({
+      [...posts, last].map(({ spanId }) => ({
         traceparent: `00-${traceId}-${spanId}-01`,
         verified: { ok: true, signature: { keyid: key.keyid } },
       })),
