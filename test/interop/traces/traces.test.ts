@@ -113,6 +113,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if ('missing' in tools) return;
+  collector.closeAllConnections();
   collector.close();
   await Promise.all([registry.stop(), rm(folder, { recursive: true }), tools.remove()]);
 });
