@@ -1,8 +1,10 @@
-import { parseDictionary, serializeDictionary, type Item } from 'structured-headers';
+import { parseDictionary } from 'structured-headers';
+import { base64Of } from './base64.js';
+import { webHashes, type Hashes } from './hashes.js';
 
 /** The value of Content-Digest (RFC 9530, section 2). */
-export async function contentDigestOf(body: Uint8Array): Promise<string> {
-  return serializeDictionary(new Map([['sha-256', [await digestOf('SHA-256', body), new Map()] as Item]]));
+export async function contentDigestOf(body: Uint8Array, { sha256 }: Hashes = webHashes): Promise<string> {
+  return `sha-256=:${base64Of(await sha256(body))}:`;
 }
 
 const algorithms: Readonly<Record<string, string>> = { 'sha-256': 'SHA-256', 'sha-512': 'SHA-512' };

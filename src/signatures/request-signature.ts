@@ -4,6 +4,7 @@
 import { serializeDictionary, Token, type Item } from 'structured-headers';
 import { base64Of, base64urlOf } from './base64.js';
 import { contentDigestOf, isDigestOf } from './content-digest.js';
+import type { Hashes } from './hashes.js';
 import { isSignedBy, type PublishedKey } from './keys.js';
 import {
   prepareSignature,
@@ -54,6 +55,8 @@ export interface SigningSettings {
   now: number;
   /** 64 random bytes if absent, as other implementations have them. */
   nonce?: string;
+  /** Those of the runtime if absent. */
+  hashes?: Hashes;
 }
 
 /** Fields that are covered if the request has them, beside those of an event in binary mode. */
@@ -80,7 +83,7 @@ export async function prepareDelivery(
   { body, ...request }: RequestToSign & { body: Uint8Array },
   settings: SigningSettings,
 ): Promise<PreparedRequest> {
-  return prepare(request, { 'Content-Digest': await contentDigestOf(body) }, settings);
+  return prepare(request, { 'Content-Digest': await contentDigestOf(body, settings.hashes) }, settings);
 }
 
 function prepare(

@@ -2,6 +2,7 @@
 
 import { bytesOfBase64, concatenate, utf8Bytes } from '../base/formats/bytes.js';
 import { base64Of } from './base64.js';
+import { webHashes, type Hashes } from './hashes.js';
 import { fingerprintOf, maxSignatureSeconds, type SignatureFault } from './request-signature.js';
 
 const prefix = 'whsec_';
@@ -36,9 +37,12 @@ export interface WebhookMessage {
 export async function signMessage(
   message: WebhookMessage,
   secrets: readonly string[],
+  hashes?: Hashes,
 ): Promise<Record<string, string>> {
   const content = contentOf(message);
-  const signatures = await Promise.all(secrets.map(async (secret) => `v1,${base64Of(await hmacOf(secret, content))}`));
+  const signatures = await Promise.all(
+    secrets.map(async (secret) => `v1,${base64Of(await hmacOf(secret, content, hashes))}`),
+  );
   return {
     'webhook-id': message.id,
     'webhook-timestamp': String(message.timestamp),
@@ -95,11 +99,10 @@ function contentOf({ id, timestamp, body }: WebhookMessage): Uint8Array<ArrayBuf
   return concatenate([head, body], head.length + body.length);
 }
 
-async function hmacOf(secret: string, content: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  const bytes = secretOf(secret);
-  if (bytes === undefined) throw new Error('A signing secret is not one of Standard Webhooks.');
-  const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  return new Uint8Array(await crypto.subtle.sign('HMAC', key, content));
+async function hmacOf(secret: string, content: Uint8Array<ArrayBuffer>, { hmac }: Hashes = webHashes) {
+  const key = secretOf(secret);
+  if (key === undefined) throw new Error('A signing secret is not one of Standard Webhooks.');
+  return hmac(key, content);
 }
 
 /** In constant time. */

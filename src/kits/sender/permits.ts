@@ -75,11 +75,13 @@ export class Permits {
   async #take(origin: string, sink: string, signal: AbortSignal | undefined, isPatient: boolean): Promise<Outcome> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw new Error('The sender is closed.');
+    const held = this.#settings.permission(origin, sink);
+    if (!this.#queues.has(keyOf(origin, sink)) && needsNoShare(held)) return withoutShare(held);
     const queue = this.#queueOf(origin, sink);
     // No caller overtakes those that wait.
-    const outcome = queue.waiting.size === 0 ? this.#tryTake(queue) : undefined;
+    const outcome = queue.waiting.size === 0 ? this.#tryTake(queue, held) : undefined;
     if (outcome !== undefined) {
-      this.#proceed(queue);
+      this.#proceed(queue, held);
       return outcome;
     }
     return new Promise((resolve, reject) => {
@@ -125,7 +127,7 @@ export class Permits {
   }
 
   #queueOf(origin: string, sink: string): Queue {
-    const key = `${origin} ${sink}`;
+    const key = keyOf(origin, sink);
     let queue = this.#queues.get(key);
     if (queue === undefined) {
       const idle = { asking: undefined, rate: undefined, failures: 0, error: undefined, timer: undefined };
@@ -136,10 +138,8 @@ export class Permits {
   }
 
   /** Undefined if a share is needed and there is none. */
-  #tryTake({ origin, sink, bucket }: Queue): Permit | Denied | undefined {
-    const held = this.#settings.permission(origin, sink);
-    if (!held.allowed) return { ...held, allowed: false };
-    if (held.allowedrate === '*') return { ...held, allowed: true, giveBack: () => undefined };
+  #tryTake({ origin, sink, bucket }: Queue, held: Permission): Permit | Denied | undefined {
+    if (needsNoShare(held)) return withoutShare(held);
     const share = bucket.take(performance.now());
     if (share === undefined) return undefined;
     let isOpen = true;
@@ -155,22 +155,22 @@ export class Permits {
   }
 
   #serve(queue: Queue): void {
+    const held = this.#settings.permission(queue.origin, queue.sink);
     for (const waiter of queue.waiting) {
-      const outcome = this.#tryTake(queue);
+      const outcome = this.#tryTake(queue, held);
       if (outcome === undefined) break;
       queue.waiting.delete(waiter);
       waiter.give(outcome);
     }
-    this.#proceed(queue);
+    this.#proceed(queue, held);
   }
 
   /** Asks for more if more is needed; otherwise returns leftovers. */
-  #proceed(queue: Queue): void {
+  #proceed(queue: Queue, { allowed, allowedrate }: Permission): void {
     if (this.#isClosed || queue.asking !== undefined) return;
     clearTimeout(queue.timer);
     const now = performance.now();
     const { origin, sink, bucket, waiting } = queue;
-    const { allowed, allowedrate } = this.#settings.permission(origin, sink);
     // The time of the next request belonged to the old rate.
     if (allowedrate !== queue.rate) bucket.notBefore = 0;
     queue.rate = allowedrate;
@@ -189,7 +189,7 @@ export class Permits {
     if (nextEnd !== undefined) return this.#wake(queue, nextEnd - now);
     void this.#handBack(queue, now);
     if (now < bucket.notBefore) this.#wake(queue, bucket.notBefore - now);
-    else if (waiting.size === 0) this.#queues.delete(`${origin} ${sink}`);
+    else if (waiting.size === 0) this.#queues.delete(keyOf(origin, sink));
   }
 
   /** Nothing is left, and it is too early to ask for more. */
@@ -251,6 +251,14 @@ export class Permits {
       bucket.takeReturns(now).map(({ lease, unused }) => leases.handBack(lease, unused).catch(onFault)),
     );
   }
+}
+
+const keyOf = (origin: string, sink: string) => `${origin} ${sink}`;
+
+const needsNoShare = ({ allowed, allowedrate }: Permission) => !allowed || allowedrate === '*';
+
+function withoutShare(held: Permission): Permit | Denied {
+  return held.allowed ? { ...held, allowed: true, giveBack: () => undefined } : { ...held, allowed: false };
 }
 
 function settle(queue: Queue, each: (waiter: Waiter) => void): void {

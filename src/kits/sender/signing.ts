@@ -1,7 +1,8 @@
-import { createPrivateKey, sign, type KeyObject } from 'node:crypto';
+import { createHash, createHmac, createPrivateKey, sign, type KeyObject } from 'node:crypto';
 import { sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
 import type { KnownOrigin } from '../../matching/replica/replica.js';
+import type { Hashes } from '../../signatures/hashes.js';
 import { publicKeyOf, type PublicKey } from '../../signatures/keys.js';
 import { prepareDelivery, type SignatureAgent } from '../../signatures/request-signature.js';
 import { signMessage } from '../../signatures/standard-webhooks.js';
@@ -69,6 +70,12 @@ interface Entry {
   isReported: boolean;
 }
 
+/** Half the processor time of a signature would go into the threads and promises of those of the Web. */
+const hashes: Hashes = {
+  sha256: (bytes) => createHash('sha256').update(bytes).digest(),
+  hmac: (key, bytes) => createHmac('sha256', key).update(bytes).digest(),
+};
+
 /** Deliveries wait for the first keys of an origin as long as this; then they go unsigned. */
 const patienceMs = 2_000;
 /** The feed does not report that a token has another scope. */
@@ -128,7 +135,7 @@ export class Signing {
     const secrets = until !== undefined && Date.parse(until) <= now ? all.slice(0, 1) : all;
     const [ofKey, ofSecrets] = await Promise.all([
       this.#headersOf(origin, { url, headers, body }, timestamp),
-      secrets.length > 0 && signMessage({ id: messageId(), timestamp, body }, secrets),
+      secrets.length > 0 && signMessage({ id: messageId(), timestamp, body }, secrets, hashes),
     ]);
     const clientCertificate =
       this.#settings.clientCertificate ?? this.#entries.get(origin)?.material?.clientCertificate;
@@ -152,7 +159,7 @@ export class Signing {
       return {};
     }
     try {
-      const settings = { keyid: key.keyid, form, agent, now };
+      const settings = { keyid: key.keyid, form, agent, now, hashes };
       const prepared = await prepareDelivery({ method: 'POST', ...delivery }, settings);
       return prepared.fields(sign(null, prepared.base, key.privateKey));
     } catch (error) {

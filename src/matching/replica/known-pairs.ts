@@ -214,6 +214,15 @@ export class KnownPairs {
     return denialOf(this.standing(pair, time), this.#subscribed(pair, time), this.basis(pair), heldUntil, time);
   }
 
+  /** A number of the owner's, for one of the indexed subscriptions of the pair; 0 for none. */
+  indexed(pair: number): number {
+    return this.#table.aside(pair, aside.indexed);
+  }
+
+  setIndexed(pair: number, handle: number): void {
+    this.#table.setAside(pair, aside.indexed, handle);
+  }
+
   basis(pair: number): Basis {
     return basisOf(this.#table.small(pair, word.grant));
   }

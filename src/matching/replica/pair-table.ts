@@ -36,7 +36,8 @@ type LargeNumber = (typeof word)['rate' | 'expiresAt' | 'heldUntil'];
  * Words that look-ups seldom need, apart from the records: a record that they made longer than a power of two would take
  * twice its memory. The owner defines their meaning, too.
  */
-export const aside = { address: 0, subscriber: 1 } as const;
+export const aside = { address: 0, subscriber: 1, indexed: 2 } as const;
+const asideWords = 3;
 type Aside = (typeof aside)[keyof typeof aside];
 
 /** Parallel arrays. */
@@ -53,7 +54,7 @@ export interface AskedPairs {
 export class PairTable {
   readonly #records = new Arena();
   readonly #index = new HashIndex(this.#records);
-  /** For each chunk of records, two words for each of its blocks. */
+  /** For each chunk of records, these words for each of its blocks. */
   readonly #asides: Int32Array[] = [];
 
   get size(): number {
@@ -206,7 +207,7 @@ export class PairTable {
   }
 
   #asideOf(pair: number): number {
-    return ((pair & offsetMask) >>> (31 - Math.clz32(this.#records.sizeOf(pair)))) * 2;
+    return ((pair & offsetMask) >>> (31 - Math.clz32(this.#records.sizeOf(pair)))) * asideWords;
   }
 
   #clearAside(pair: number): void {
@@ -214,11 +215,11 @@ export class PairTable {
     const at = this.#asideOf(pair);
     let words = this.#asides[chunk] ?? noWords;
     if (at >= words.length) {
-      const more = new Int32Array(Math.max(16, 2 ** Math.ceil(Math.log2(at + 2))));
+      const more = new Int32Array(Math.max(16, 2 ** Math.ceil(Math.log2(at + asideWords))));
       more.set(words);
       this.#asides[chunk] = words = more;
     }
-    words.fill(0, at, at + 2);
+    words.fill(0, at, at + asideWords);
   }
 
   #word(pair: number, which: number): number {

@@ -18,6 +18,9 @@ interface IndexedOrigin {
   origin: KnownOrigin;
   index: MatchIndex;
   pairs: Int32Array;
+  /** The indexed subscriptions of a pair are a list, which begins at `KnownPairs.indexed`. 0 ends it. */
+  next: Int32Array;
+  previous: Int32Array;
   /** The numbers of their subscribers; 0 for a free handle. */
   subscribers: Int32Array;
   /** Suspended subscriptions, by id. They are not in the index. */
@@ -143,11 +146,9 @@ export class Replica {
     const barred = this.#pairs.barred(entry.number);
     let until = this.#pairs.expiresAt(pair);
     if (matched.heldUntil !== undefined) until = Math.min(until, Date.parse(matched.heldUntil));
-    for (let handle = entry.pairs.indexOf(pair); handle >= 0; handle = entry.pairs.indexOf(pair, handle + 1)) {
-      const subscriber = entry.subscribers[handle] ?? 0;
+    for (let handle = this.#pairs.indexed(pair); handle !== 0; handle = entry.next[handle] ?? 0) {
       const end = entry.ends.get(handle) ?? Infinity;
-      // A free handle keeps its last pair.
-      if (subscriber === 0 || barred.has(subscriber) || end <= time) continue;
+      if (barred.has(entry.subscribers[handle] ?? 0) || end <= time) continue;
       until = Math.min(until, end);
       addTo(matched, entry, handle);
     }
@@ -179,7 +180,7 @@ export class Replica {
     let { bytes } = this.#pairs;
     for (const entry of this.#indexed.values()) {
       subscriptions += sizeOf(entry);
-      bytes += entry.index.statistics().bytes + entry.pairs.length * 8;
+      bytes += entry.index.statistics().bytes + entry.pairs.length * 16;
     }
     return { subscriptions, pairs: this.#pairs.size, bytes };
   }
@@ -201,6 +202,8 @@ export class Replica {
         origin: { ...state, tenant },
         index,
         pairs: new Int32Array(64),
+        next: new Int32Array(64),
+        previous: new Int32Array(64),
         subscribers: new Int32Array(64),
         suspended: new Map(),
         ends: new Map(),
@@ -267,10 +270,17 @@ export class Replica {
     });
     if (handle >= entry.pairs.length) {
       entry.pairs = grown(entry.pairs);
+      entry.next = grown(entry.next);
+      entry.previous = grown(entry.previous);
       entry.subscribers = grown(entry.subscribers);
     }
     entry.pairs[handle] = pair;
     entry.subscribers[handle] = subscriber;
+    const first = this.#pairs.indexed(pair);
+    entry.next[handle] = first;
+    entry.previous[handle] = 0;
+    entry.previous[first] = handle;
+    this.#pairs.setIndexed(pair, handle);
     if (state.hascredential) entry.credentials.add(handle);
     else entry.credentials.delete(handle);
     if (state.hassigningsecret === true) entry.signingSecrets.add(handle);
@@ -297,7 +307,13 @@ export class Replica {
 
   #leaveIndexed(entry: IndexedOrigin, handle: number): void {
     const subscriber = entry.subscribers[handle] ?? 0;
-    this.#pairs.leave(entry.pairs[handle] ?? 0, { subscriber, isSuspended: false, end: entry.ends.get(handle) });
+    const pair = entry.pairs[handle] ?? 0;
+    const [next, previous] = [entry.next[handle] ?? 0, entry.previous[handle] ?? 0];
+    // What is written to 0 is never read.
+    entry.previous[next] = previous;
+    if (previous === 0) this.#pairs.setIndexed(pair, next);
+    else entry.next[previous] = next;
+    this.#pairs.leave(pair, { subscriber, isSuspended: false, end: entry.ends.get(handle) });
     entry.subscribers[handle] = 0;
     entry.ends.delete(handle);
   }

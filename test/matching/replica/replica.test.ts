@@ -121,12 +121,16 @@ class Model {
     return held.helduntil && Date.parse(held.helduntil) > now ? 'held' : undefined;
   }
 
+  open(origin: string): SubscriptionState[] {
+    const own = [...this.subscriptions.values()].filter((each) => each.origin === origin);
+    return own.filter((each) => !each.suspended && !this.isBarred(each) && !hasEnded(each));
+  }
+
   match(origin: string, event: ReturnType<typeof attributesOf>): Map<string, string[]> {
     const found = new Map<string, string[]>();
-    for (const each of this.subscriptions.values()) {
+    for (const each of this.open(origin)) {
       const denial = this.denial(origin, each.sink);
-      const isOpen = each.origin === origin && !each.suspended && !this.isBarred(each) && !hasEnded(each);
-      const isDeliverable = isOpen && (denial === undefined || denial === 'held');
+      const isDeliverable = denial === undefined || denial === 'held';
       const { source, types, subject, filters, id, sink } = each;
       const wants = { id, source: source ?? undefined, types: types ?? undefined, subject: subject ?? undefined };
       if (!isDeliverable || compileFailure({ ...wants, filters: filters ?? undefined })(event)) continue;
@@ -211,6 +215,15 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
     if (JSON.stringify(Object.entries(told).sort()) !== JSON.stringify([...model.match(asked, event)].sort())) {
       wrong.push({ turn, told });
     }
+    const settings = replica.sinkOf(asked[0]!, asked, askedSink);
+    if (denial === undefined || denial === 'held') {
+      const open = model.open(asked).filter((each) => each.sink === askedSink);
+      const ends = [held!.expiresat, held!.helduntil, ...open.map((each) => each.expiresat)];
+      const until = Math.min(...ends.flatMap((end) => (end && Date.parse(end) > now ? Date.parse(end) : [])));
+      const ids = open.map(({ id }) => id).sort();
+      if (settings?.until !== until) wrong.push({ turn, until, settings });
+      if (settings?.matched.subscriptions.join() !== ids.join()) wrong.push({ turn, ids, settings });
+    } else if (settings !== undefined && !['ended', 'suspended'].includes(denial)) wrong.push({ turn, settings });
     const own = [...model.subscriptions.values()].filter((each) => each.origin === asked).length;
     if (replica.subscriptionsOf(asked[0]!) !== own) wrong.push({ turn, own });
   }
