@@ -97,16 +97,19 @@ export class Attempts {
     return reply;
   }
 
-  /** Whether a 401 may be due to an overlap of credentials: then the next request is sent with the other one. */
-  switchCredential(origin: string, { sink, previouscredential: previous }: MatchedSink): boolean {
-    const pair = `${origin} ${sink}`;
-    if (previous === undefined || this.#isOver(previous.until)) return this.#behind.delete(pair) && false;
-    if (this.#behind.get(pair) === previous.until) this.#behind.delete(pair);
+  /**
+   * After a 401 to the credential in `using`: whether there is another one, since credentials overlap. The next request is
+   * sent with it.
+   */
+  switchCredential(origin: string, to: MatchedSink, using: MatchedSink): boolean {
+    const pair = `${origin} ${to.sink}`;
+    const { previouscredential: previous } = to;
+    if (using !== to || previous === undefined || this.#isOver(previous.until)) this.#behind.delete(pair);
     else {
       if (this.#behind.size >= maxBehind) this.#behind.clear();
       this.#behind.set(pair, previous.until);
     }
-    return true;
+    return previous !== undefined && !this.#isOver(previous.until);
   }
 
   #isOver(until: string): boolean {

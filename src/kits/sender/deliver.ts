@@ -78,6 +78,9 @@ export function createDeliver(settings: DeliverSettings) {
     if (detail !== undefined) return { sink, outcome: 'withheld', detail, attempts: 0 };
     const messageId = () => idOfEvent(event, sink);
     for (let attempts = 0, isSwitched = false; ;) {
+      const using = requests.withCredential(origin, to);
+      // Not while a permit waits to be used.
+      const message = deliveryOf(event, origin, using);
       const permit = await acquire(origin, sink, signal);
       if (!permit.allowed) {
         const { helduntil, message: detail = '' } = permit;
@@ -86,16 +89,14 @@ export function createDeliver(settings: DeliverSettings) {
         await sleep(Math.min(longestLookMs, Math.max(50, Date.parse(helduntil) - now())), signal);
         continue;
       }
-      const using = requests.withCredential(origin, to);
-      const message = deliveryOf(event, origin, using);
       const reply = await requests.send({ origin, to: using, message, messageId }, permit, signal);
       const isUnsigned = signing.lacksKeys(origin);
       if (reply.kind === 'blocked') return { sink, outcome: 'blocked', detail: reply.detail, attempts };
       attempts += 1;
       const outcome = kindOf(reply.kind === 'answered' ? reply.status : undefined);
       // The webhook may know only the other credential of an overlap.
-      if (outcome === 'unauthorized' && reply.kind === 'answered' && reply.status === 401 && !isSwitched) {
-        isSwitched = requests.switchCredential(origin, to);
+      if (reply.kind === 'answered' && reply.status === 401 && !isSwitched) {
+        isSwitched = requests.switchCredential(origin, to, using);
         if (isSwitched) continue;
       }
       const mayPass = isTransient.has(outcome) || (isUnsigned && outcome === 'unauthorized');

@@ -104,7 +104,7 @@ export function createForward(settings: ForwardSettings) {
     const reply = await attempts.send({ origin, to, message, messageId, maxReadBytes }, permit, signal);
     switch (reply.kind) {
       case 'answered':
-        if (reply.status === 401) attempts.switchCredential(origin, found.to);
+        if (reply.status === 401) attempts.switchCredential(origin, found.to, to);
         return { kind: 'answered', status: reply.status, headers: reply.headers, body: reply.body };
       case 'blocked':
         return { kind: 'blocked', code: reply.code, detail: reply.detail };
