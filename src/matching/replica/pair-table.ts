@@ -214,7 +214,7 @@ export class PairTable {
     const chunk = pair >>> chunkBits;
     const at = this.#asideOf(pair);
     let words = this.#asides[chunk] ?? noWords;
-    if (at >= words.length) {
+    if (at + asideWords > words.length) {
       const more = new Int32Array(Math.max(16, 2 ** Math.ceil(Math.log2(at + asideWords))));
       more.set(words);
       this.#asides[chunk] = words = more;

@@ -234,6 +234,24 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
   expect(replica.size()).toMatchObject({ subscriptions: 0, pairs: 0 });
 });
 
+test('a sink has its own subscriptions, however many sinks there are', () => {
+  const [origin] = origins as [string];
+  const sinkOf = (place: number) => `https://hooks.example.com/${place}/${'x'.repeat(place % 60)}`;
+  const places = Array.from({ length: 300 }, (_, place) => place);
+  for (const place of places) {
+    replica.put({ kind: 'subscription', origin, id: `s${place}` }, subscription(`s${place}`, origin, sinkOf(place)));
+    replica.put({ kind: 'grant', origin, sink: sinkOf(place) }, grant(origin, sinkOf(place)));
+  }
+  const told = () => places.map((place) => replica.sinkOf('a', origin, sinkOf(place))?.matched.subscriptions);
+  expect(told()).toEqual(places.map((place) => [`s${place}`]));
+  for (const place of places) {
+    const sink = sinkOf(place - (place % 3));
+    replica.put({ kind: 'subscription', origin, id: `s${place}` }, subscription(`s${place}`, origin, sink));
+  }
+  const three = (place: number) => [0, 1, 2].map((more) => `s${place + more}`).sort();
+  expect(told()).toEqual(places.map((place) => (place % 3 === 0 ? three(place) : [])));
+});
+
 test('a block that this version cannot compare stops everything of its tenant, is reported, and can be lifted', () => {
   const told: unknown[] = [];
   for (const each of origins)
