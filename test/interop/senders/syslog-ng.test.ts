@@ -90,7 +90,7 @@ log { source(written); destination(webhook); flags(flow-control); };
   const messages = ({ received }: EgressWebhook) =>
     received.map(({ event }) => (event['data'] as { message: string }).message);
 
-  test('each message is a signed event; one that the webhook has no time for is sent again, with the same id', async () => {
+  test('each message is a signed event; one that fails is sent again, in its place', async () => {
     const webhook = await egress.webhook('shipped');
     webhook.answers.push({ status: 500 });
     const shipper = await start(webhook);
