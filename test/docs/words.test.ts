@@ -35,7 +35,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/senders/brokers/benthos.md': 190,
   'docs/senders/brokers/camel.md': 210,
   'docs/senders/brokers/dapr.md': 150,
-  'docs/senders/brokers/debezium.md': 200,
+  'docs/senders/brokers/debezium.md': 220,
   'docs/senders/brokers/knative.md': 200,
   'docs/senders/brokers/n8n.md': 280,
   'docs/senders/brokers/node-red.md': 340,
