@@ -25,7 +25,14 @@ unpack() {
       for each in "$package" "$@"; do dpkg-deb -x "$each"_*.deb "$package" || exit 1; done
     ); then
       PATH=$PATH:$work/$package/$place
-      [ $# = 0 ] || export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$(dirname "$(find "$work/$package/usr/lib" -name '*.so.*' | head -n 1)")
+      # For this program alone: others may have libraries of the same names.
+      if [ $# != 0 ]; then
+        local binary=$work/$package/$place/$command libraries
+        libraries=$(dirname "$(find "$work/$package/usr/lib" -name '*.so.*' | head -n 1)")
+        mv "$binary" "$binary.unpacked"
+        printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$binary.unpacked" >"$binary"
+        chmod 755 "$binary"
+      fi
       return
     fi
   fi

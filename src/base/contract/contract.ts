@@ -50,8 +50,11 @@ export interface Operation {
   hasPage: boolean;
   /** It serves any method, and every path below its own; it never reads a body. Only the fast path can do that. */
   takesAnyMethod: boolean;
-  /** Its responses have the caller's `X-Request-Id` if there is one (AuthZEN Authorization API 1.0, section 10.1.3). */
-  echoesRequestId: boolean;
+  /**
+   * AuthZEN Authorization API 1.0: its responses have the caller's `X-Request-Id` if there is one (section 10.1.3), and a
+   * body of another media type is a 400 (section 10.1.2).
+   */
+  isAuthzen: boolean;
   /** The headers that announce the end of a deprecated operation; undefined for every other one. */
   deprecation: Readonly<Record<string, string>> | undefined;
   /** Errors: `invalid_request`. Headers are checked, and read only if there are parameters among them. */
@@ -161,7 +164,7 @@ export function loadContract(text = documentText()): Contract {
         isByPart: operation['x-by-part'] ?? false,
         hasPage: operation['x-page'] ?? false,
         takesAnyMethod: operation['x-any-method'] ?? false,
-        echoesRequestId: operation['x-echo-request-id'] ?? false,
+        isAuthzen: operation['x-authzen'] ?? false,
         deprecation: deprecationOf(operation),
         parseParameters: (sent) => parseParameters()(sent),
         checkBody(value) {

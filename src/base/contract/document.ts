@@ -66,7 +66,7 @@ export interface OperationObject {
   'x-by-part'?: boolean;
   'x-page'?: boolean;
   'x-any-method'?: boolean;
-  'x-echo-request-id'?: boolean;
+  'x-authzen'?: boolean;
   /** Dates, as 2026-11-24, and a URL. The build checks them. */
   'x-deprecated-since'?: string;
   'x-sunset'?: string;

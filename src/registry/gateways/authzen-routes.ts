@@ -11,21 +11,34 @@ type Schemas = components['schemas'];
 type Evaluated = Schemas['AccessDecision'];
 type Entry = Partial<Record<keyof Schemas['AccessRequest'], unknown>>;
 
+const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
+
 /**
- * What AuthZEN clients read first (section 9): `/.well-known/authzen-configuration`. Its URLs are absolute, so it needs
- * the public URL.
+ * What AuthZEN clients read first (section 9): `/.well-known/authzen-configuration`. Its URLs are absolute, and clients
+ * compare the first one with the URL that they know (section 9.2.3). So it has the public URL, never what a client wrote
+ * into `Host`, which is how a program is led to another decision point. In development, `Host` may name this machine.
  */
-export function authzenMetadata({ config: { publicUrl }, contract }: Context): object | undefined {
-  if (publicUrl === undefined) return undefined;
-  return {
-    policy_decision_point: publicUrl,
-    access_evaluation_endpoint: publicUrl + contract.operationOf('evaluateAccess').path,
-    access_evaluations_endpoint: publicUrl + contract.operationOf('evaluateAccesses').path,
+export function authzenMetadata({ config, contract }: Context): (host: string | undefined) => object | undefined {
+  return (host = '') => {
+    const own = config.tokens.developmentIssuer && loopback.test(host) ? `http://${host}` : undefined;
+    const base = config.publicUrl ?? own;
+    if (base === undefined) return undefined;
+    return {
+      policy_decision_point: base,
+      access_evaluation_endpoint: base + contract.operationOf('evaluateAccess').path,
+      access_evaluations_endpoint: base + contract.operationOf('evaluateAccesses').path,
+      search_resource_endpoint: base + contract.operationOf('searchResources').path,
+    };
   };
 }
 
-/** OpenID AuthZEN Authorization API 1.0, sections 6 and 7: the same decision as a look-up, in another form. */
-export function authzenRoutes({ follower, freshness }: Context): Handlers<'evaluateAccess' | 'evaluateAccesses'> {
+export type AccessOperation = 'evaluateAccess' | 'evaluateAccesses' | 'searchResources';
+
+/**
+ * OpenID AuthZEN Authorization API 1.0, sections 6 to 8: the same decision as a look-up, in another form. Not its searches
+ * for actions, of which there is one, and for subjects: admins read `GET /grants?sink=`.
+ */
+export function authzenRoutes({ database, follower, freshness }: Context): Handlers<AccessOperation> {
   function loaded(): Replica {
     const known = follower.replica();
     if (known === undefined) throw indexLoading();
@@ -38,15 +51,13 @@ export function authzenRoutes({ follower, freshness }: Context): Handlers<'evalu
       const pair = readAccess(call.rawHeaders, call.bytes);
       const { tenant } = call.principal;
       const body =
-        pair === undefined
-          ? decide(loaded(), tenant, bodyOf(call))
-          : decidePair(loaded(), tenant, pair.origin, pair.sink);
+        pair === undefined ? decide(loaded(), tenant, call.body) : decidePair(loaded(), tenant, pair.origin, pair.sink);
       return { status: 200, headers: ageHeader(freshness.age()), body };
     },
 
     evaluateAccesses: (call) => {
       checkQuery(call);
-      const { evaluations = [], options, ...defaults } = bodyOf(call);
+      const { evaluations = [], options, ...defaults } = call.body;
       const known = loaded();
       const { tenant } = call.principal;
       const headers = ageHeader(freshness.age());
@@ -62,14 +73,81 @@ export function authzenRoutes({ follower, freshness }: Context): Handlers<'evalu
       }
       return { status: 200, headers, body: { evaluations: decisions } };
     },
+
+    searchResources: async (call) => {
+      const { subject, action, resource, page = {} } = call.body;
+      const headers = ageHeader(freshness.age());
+      const unknown = faultOfKinds({ subject, action, resource });
+      if (unknown !== undefined) {
+        const body = { page: { next_token: '', count: 0 }, context: unknown.context, results: [] };
+        return { status: 200, headers, body };
+      }
+      const known = loaded();
+      const { tenant } = call.principal;
+      const origin = subject.id.toLowerCase();
+      const { limit, after } = readPage(page, origin);
+      // In the order of the primary key, so a page costs its limit, however many grants there are.
+      const rows = await database.sql.$queryRaw<Array<{ sink: string }>>`
+        select sink from "grant" where origin = ${origin} and tenant = ${tenant} and sink > ${after}
+        order by sink limit ${limit + 1}`;
+      const examined = rows.slice(0, limit).map(({ sink }) => sink);
+      const results = examined.flatMap((sink) => {
+        const { decision, context } = decidePair(known, tenant, origin, sink);
+        return decision ? [{ type: 'sink', id: sink, properties: context }] : [];
+      });
+      const next_token = rows.length > limit ? tokenOf([origin, limit, examined.at(-1) ?? after]) : '';
+      return { status: 200, headers, body: { page: { next_token, count: results.length }, results } };
+    },
   };
 }
 
-function decide(known: Replica, tenant: string, { subject, action, resource }: Schemas['AccessRequest']): Evaluated {
+const usualLimit = 100;
+const maxLimit = 1_000;
+
+/** Origin, limit, and the last sink of the page before: a token continues one search only (section 8.2). */
+type Position = [origin: string, limit: number, after: string];
+
+const tokenOf = (position: Position) => Buffer.from(JSON.stringify(position)).toString('base64url');
+
+function readPage({ token = '', limit }: NonNullable<Schemas['ResourceSearch']['page']>, origin: string) {
+  const wanted = limit === undefined ? undefined : Math.min(limit, maxLimit);
+  if (token === '') return { limit: wanted ?? usualLimit, after: '' };
+  const position = positionOf(token);
+  if (position?.[0] === origin && position[1] === (wanted ?? position[1])) {
+    return { limit: position[1], after: position[2] };
+  }
+  throw new RegistryError('invalid_request', 'This token is not of this search.', {
+    faults: [
+      {
+        pointer: '/page/token',
+        rule: 'cursor_unknown',
+        detail: 'Take it from the page before, and change nothing else.',
+      },
+    ],
+  });
+}
+
+function positionOf(token: string): Position | undefined {
+  try {
+    const position = JSON.parse(Buffer.from(token, 'base64url').toString()) as Position;
+    const [, limit, after] = position;
+    const isOwn = Number.isInteger(limit) && limit >= 0 && limit <= maxLimit && typeof after === 'string';
+    return isOwn && tokenOf(position) === token ? position : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decide(known: Replica, tenant: string, request: Schemas['AccessRequest']): Evaluated {
+  const { subject, resource } = request;
+  return faultOfKinds(request) ?? decidePair(known, tenant, subject.id.toLowerCase(), resource.id);
+}
+
+function faultOfKinds({ subject, action, resource }: Schemas['ResourceSearch']): Evaluated | undefined {
   if (subject.type !== 'origin') return denied('subject_type_unknown', 'A subject has the type origin.');
   if (action.name !== 'deliver') return denied('action_unknown', 'The action is deliver.');
   if (resource.type !== 'sink') return denied('resource_type_unknown', 'A resource has the type sink.');
-  return decidePair(known, tenant, subject.id.toLowerCase(), resource.id);
+  return undefined;
 }
 
 function decidePair(known: Replica, tenant: string, origin: string, sink: string): Evaluated {
@@ -115,18 +193,6 @@ function complete(defaults: Entry): Schemas['AccessRequest'] {
 /** The fast path skips what the contract says of the query: it has none. */
 function checkQuery({ queryText, query }: OperationRequest<'evaluateAccess' | 'evaluateAccesses'>): void {
   if (queryText !== '') void query;
-}
-
-/** AuthZEN knows only 400 for a body of another media type (section 10.1.2). */
-function bodyOf<Id extends 'evaluateAccess' | 'evaluateAccesses'>(
-  call: OperationRequest<Id>,
-): OperationRequest<Id>['body'] {
-  try {
-    return call.body;
-  } catch (error) {
-    if (!(error instanceof RegistryError) || error.code !== 'media_type_unsupported') throw error;
-    throw new RegistryError('invalid_request', error.detail);
-  }
 }
 
 /** As programs write it, in either order of the specification's own examples. */

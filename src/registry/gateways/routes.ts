@@ -3,7 +3,7 @@ import { RegistryError, type FaultRule } from '../../base/errors.js';
 import { denials, rateUsedUp, type Decision } from '../../consent/decision.js';
 import { ageHeader, type OperationResponse, type OperationRequest, type Handlers } from '../http/handler.js';
 import { indexLoading } from '../../matching/replica/replica.js';
-import { authzenRoutes } from './authzen-routes.js';
+import { authzenRoutes, type AccessOperation } from './authzen-routes.js';
 import { doubtOf, readDelivery, type GatewayDelivery, type Doubt } from './read-delivery.js';
 import type { Shares } from './shares.js';
 
@@ -17,7 +17,7 @@ const onlyHosts = /^hosts=([a-z0-9.:,-]{1,4096})$/;
  * May the gateway let this delivery pass? A yes is 2xx, everything else is a no for every gateway. Envoy takes only 200
  * for a yes, and passes a 204 on to its client as if the delivery had arrived.
  */
-export function routes(context: Context): Handlers<'authorizeDelivery' | 'evaluateAccess' | 'evaluateAccesses'> {
+export function routes(context: Context): Handlers<'authorizeDelivery' | AccessOperation> {
   const { contract, follower, freshness, shares } = context;
   const { path } = contract.operationOf('authorizeDelivery');
 

@@ -80,7 +80,7 @@ export function parseBody(operation: Operation, headers: IncomingHttpHeaders, by
   if (!operation.mediaTypes.includes(mediaType)) {
     const detail = requestTexts.mediaType(operation.mediaTypes);
     const faults = [{ pointer: 'header/content-type', rule: 'media_type_not_supported' as const, detail }];
-    throw new RegistryError('media_type_unsupported', detail, { faults });
+    throw new RegistryError(operation.isAuthzen ? 'invalid_request' : 'media_type_unsupported', detail, { faults });
   }
   if (mediaType === 'application/x-www-form-urlencoded') return readForm(operation, bytes);
   const json = parseJson(bytes);

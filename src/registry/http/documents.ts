@@ -1,5 +1,7 @@
 import type { Express, RequestHandler, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
+import { RegistryError } from '../../base/errors.js';
+import { requestTexts } from '../../base/texts/requests.js';
 import { answerMethods } from './app.js';
 import type { Context } from '../context.js';
 import { servedContract } from './served-contract.js';
@@ -28,7 +30,13 @@ export function serveDocuments(
   for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {
     serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
   }
-  if (authzen) serve('/.well-known/authzen-configuration', (response) => response.json(authzen));
+  if (authzen) {
+    serve('/.well-known/authzen-configuration', (response) => {
+      const metadata = authzen(response.req.headers.host);
+      if (metadata === undefined) throw new RegistryError('not_found', requestTexts.notFound);
+      return response.json(metadata);
+    });
+  }
   if (jwks) serve('/.well-known/jwks.json', async (response) => response.json(await jwks()));
   if (contacts.length > 0) {
     const text = () => securityText({ contacts, policy, publicUrl });
@@ -44,8 +52,8 @@ interface DocumentContext {
 interface Documents {
   /** The public keys that sign grants, and those of the development issuer. */
   jwks?: (() => Promise<JSONWebKeySet>) | undefined;
-  /** The addresses for AuthZEN clients. */
-  authzen?: object | undefined;
+  /** The addresses for AuthZEN clients, for the `Host` of their request. */
+  authzen?: ((host: string | undefined) => object | undefined) | undefined;
 }
 
 /** Where a weakness is reported. */

@@ -329,7 +329,7 @@ function leavesBody({ match, request }: HttpExchange): boolean {
 
 /** A header that was received needs no check to be sent. */
 function answeredId({ match, request, requestId }: HttpExchange): string {
-  const echoed = match?.route.operation.echoesRequestId ? request.headers['x-request-id'] : undefined;
+  const echoed = match?.route.operation.isAuthzen ? request.headers['x-request-id'] : undefined;
   return typeof echoed === 'string' ? echoed : requestId;
 }
 

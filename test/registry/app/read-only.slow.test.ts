@@ -165,6 +165,7 @@ test('of the operations besides GET only these change nothing, and a read-only p
     'evaluateAccess',
     'evaluateAccesses',
     'matchEvent',
+    'searchResources',
   ]);
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import supertest from 'supertest';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -203,16 +204,158 @@ describe('evaluations', () => {
   });
 });
 
-test('the metadata names the addresses with the public URL, and without one there is none', async () => {
-  const answer = await tenant.sender.get('/.well-known/authzen-configuration').expect(200);
-  expect(answer.type).toBe('application/json');
-  expect(answer.body).toEqual({
-    policy_decision_point: 'https://assent.test',
-    access_evaluation_endpoint: 'https://assent.test/access/v1/evaluation',
-    access_evaluations_endpoint: 'https://assent.test/access/v1/evaluations',
+describe('a resource search', () => {
+  const sinks = ['/s/a', '/s/b', '/s/c', '/s/d', '/s/e'].map((path) => () => registry.receiver.sink(path));
+  const search = (page?: object, more: object = {}) =>
+    tenant.sender
+      .post('/access/v1/search/resource')
+      .send({ subject, action, resource: { type: 'sink' }, page, ...more });
+  /** All pages, each with at most so many. */
+  async function pages(limit: number): Promise<string[][]> {
+    const found: string[][] = [];
+    let token = '';
+    do {
+      const { results, page } = (await search({ limit, token }).expect(200)).body;
+      found.push(results.map(({ id }: { id: string }) => id));
+      token = page.next_token;
+    } while (token !== '');
+    return found;
+  }
+
+  beforeAll(async () => {
+    for (const sink of sinks) {
+      registry.receiver.consent(new URL(sink()).pathname, { rate: '60' });
+      await tenant.register(sink());
+    }
+    // The second is revoked, the third is on hold, and the fourth blocked.
+    await tenant.revoke(sinks[1]?.() ?? '');
+    await tenant.sender
+      .post('/v1/deliveries/outcomes')
+      .send([{ origin: tenant.origin, sink: sinks[2]?.(), statuscode: 429, retryafter: '600' }])
+      .expect(200);
+    await tenant.admin.post('/v1/blocks').send({ kind: 'sink', value: sinks[3]?.(), reason: 'a' }).expect(201);
   });
-  const alone = await startRegistry({ beside: registry, env: { ASSENT_PUBLIC_URL: '' }, start: false });
-  const client = await alone.as('assent:deliver');
-  await client.get('/.well-known/authzen-configuration').expect(404);
-  await alone.stop();
+  const live = () => [allowed.id, sinks[0]?.(), sinks[4]?.()];
+
+  test('finds the sinks of which the permission is a yes, with its members, and no other', async () => {
+    const { body } = await search().expect(200);
+    expect(Object.keys(body)).toEqual(['page', 'results']);
+    expect(body.page).toEqual({ next_token: '', count: 3 });
+    expect(body.results.map(({ id }: { id: string }) => id)).toEqual(live());
+    for (const { type, id, properties } of body.results) {
+      const permission = await tenant.permission(id);
+      expect({ origin: tenant.origin, sink: id, allowed: true, ...properties }).toEqual(permission);
+      const { body: evaluated } = await evaluate({ subject, action, resource: { type, id } }).expect(200);
+      expect(evaluated.decision).toBe(true);
+    }
+    const all = [allowed, other, ...sinks.map((sink) => ({ id: sink() }))].map(({ id }) => id);
+    for (const id of all) {
+      expect([id, (await tenant.permission(id)).allowed]).toEqual([id, live().includes(id)]);
+    }
+  });
+
+  test.each([1, 2, 5, 1_000_000])('has the same results in pages of %i', async (limit) => {
+    const found = await pages(limit);
+    expect(found.flat()).toEqual(live());
+    expect(Math.max(...found.map(({ length }) => length))).toBeLessThanOrEqual(limit);
+  });
+
+  test('continues with the token alone, as in the examples, and has no page without a limit', async () => {
+    const first = (await search({ limit: 1 }).expect(200)).body;
+    const second = (await search({ token: first.page.next_token }).expect(200)).body;
+    expect([first.results.length, second.page.count <= 1]).toEqual([1, true]);
+    const none = (await search({ limit: 0 }).expect(200)).body;
+    expect(none).toEqual({ page: { next_token: expect.stringMatching(/./), count: 0 }, results: [] });
+  });
+
+  test.each<[string, (token: string) => [object, object?]]>([
+    ['another limit', (token) => [{ token, limit: 2 }]],
+    ['another subject', (token) => [{ token }, { subject: { ...subject, id: 'other.example.com' } }]],
+    ['a changed token', (token) => [{ token: `${token}A` }]],
+    ['a made token', () => [{ token: Buffer.from('[]').toString('base64url') }]],
+    ['a negative limit', () => [{ limit: -1 }]],
+    ['a fraction', () => [{ limit: 1.5 }]],
+    ['a page that is text', () => ['1' as unknown as object]],
+    ['no subject', () => [{}, { subject: undefined }]],
+    ['no id of the subject', () => [{}, { subject: { type: 'origin' } }]],
+    ['no action', () => [{}, { action: undefined }]],
+    ['no resource', () => [{}, { resource: undefined }]],
+    ['no type of the resource', () => [{}, { resource: { id: 'a' } }]],
+  ])('with %s is a 400', async (_, make) => {
+    const { page } = (await search({ limit: 1 }).expect(200)).body;
+    const answer = await search(...make(page.next_token)).expect(400);
+    expect([answer.type, answer.body.code]).toEqual(['application/problem+json', 'invalid_request']);
+  });
+
+  test.each<[string, () => object]>([
+    ['an id of the resource', () => ({ resource: { type: 'sink', id: other.id } })],
+    ['an id that is no text', () => ({ resource: { type: 'sink', id: 5 } })],
+    [
+      'a context, properties and unknown members',
+      () => ({ context: { a: 1 }, resource: { type: 'sink', properties: { a: 1 } }, b: 1 }),
+    ],
+    ['an origin in capitals', () => ({ subject: { ...subject, id: subject.id.toUpperCase() } })],
+  ])('ignores %s', async (_, more) => {
+    expect((await search({}, more()).expect(200)).body.page.count).toBe(3);
+  });
+
+  test.each<[string, object]>([
+    ['subject_type_unknown', { subject: { type: 'user', id: 'alice' } }],
+    ['action_unknown', { action: { name: 'read' } }],
+    ['resource_type_unknown', { resource: { type: 'record' } }],
+  ])('finds nothing for %s, and says why', async (denial, more) => {
+    const { body } = await search({}, more).expect(200);
+    expect(body).toMatchObject({ page: { next_token: '', count: 0 }, context: { denial }, results: [] });
+  });
+
+  test('finds nothing of another tenant, and needs assent:deliver or assent:admin', async () => {
+    const request = { subject, action, resource: { type: 'sink' }, page: { limit: 1 } };
+    const foreign = await registry.as('assent:deliver', { tenant: 'provincie' });
+    const { body } = await foreign.post('/access/v1/search/resource').send(request).expect(200);
+    expect(body).toEqual({ page: { next_token: '', count: 0 }, results: [] });
+    // Not by a token of ours either.
+    const { page } = (await search({ limit: 1 }).expect(200)).body;
+    const next = { ...request, page: { token: page.next_token } };
+    expect((await foreign.post('/access/v1/search/resource').send(next).expect(200)).body.results).toEqual([]);
+    await tenant.admin.post('/access/v1/search/resource').send(request).expect(200);
+    await tenant.subscriber.post('/access/v1/search/resource').send(request).expect(403);
+  });
+
+  test('has the X-Request-ID of its request, and a 400 for another media type', async () => {
+    expect((await search().set('X-Request-ID', 'a b')).get('X-Request-Id')).toBe('a b');
+    await tenant.sender.post('/access/v1/search/resource').type('text/plain').send('{}').expect(400);
+  });
+});
+
+describe('the metadata', () => {
+  const path = '/.well-known/authzen-configuration';
+  const addressesAt = (base: string) => ({
+    policy_decision_point: base,
+    access_evaluation_endpoint: `${base}/access/v1/evaluation`,
+    access_evaluations_endpoint: `${base}/access/v1/evaluations`,
+    search_resource_endpoint: `${base}/access/v1/search/resource`,
+  });
+
+  test('names the addresses with the public URL, whatever Host says', async () => {
+    for (const host of ['assent.test', 'localhost:3000', 'elsewhere.example.com']) {
+      const answer = await tenant.sender.get(path).set('Host', host).expect(200);
+      expect(answer.type).toBe('application/json');
+      expect(answer.body).toEqual(addressesAt('https://assent.test'));
+    }
+  });
+
+  test('without one, is there in development only, for this machine', async () => {
+    const alone = await startRegistry({ beside: registry, env: { ASSENT_PUBLIC_URL: '' }, start: false });
+    const client = await alone.as('assent:deliver');
+    for (const host of ['localhost:3000', '127.0.0.1:3000', '[::1]:3000', 'localhost']) {
+      expect((await client.get(path).set('Host', host).expect(200)).body).toEqual(addressesAt(`http://${host}`));
+    }
+    const elsewhere = ['assent.test', 'localhost.example.com', 'localhost:3000@example.com', 'localhost:3000/a', ''];
+    for (const host of elsewhere) await client.get(path).set('Host', host).expect(404);
+    await alone.stop();
+    const env = { ASSENT_PUBLIC_URL: '', ASSENT_DEVELOPMENT_ISSUER: 'false' };
+    const strict = await startRegistry({ beside: registry, env, start: false });
+    await supertest(strict.service.listener).get(path).set('Host', 'localhost:3000').expect(404);
+    await strict.stop();
+  });
 });

@@ -83,6 +83,7 @@ const reads: Record<string, () => Sent> = {
     body: {},
   }),
   evaluateAccess: () => ({ path: '/access/v1/evaluation', body: question() }),
+  searchResources: () => ({ path: '/access/v1/search/resource', body: question() }),
   evaluateAccesses: () => ({ path: '/access/v1/evaluations', body: { evaluations: [question()] } }),
 };
 

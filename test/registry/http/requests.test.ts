@@ -301,7 +301,7 @@ const { operations } = loadContract();
 // AuthZEN knows only 400; a callback and a handshake need no body.
 const withBody = operations
   .filter(
-    ({ id, mediaTypes, isBodyOptional }) => mediaTypes.length > 0 && !isBodyOptional && !id.startsWith('evaluate'),
+    ({ path, mediaTypes, isBodyOptional }) => mediaTypes.length > 0 && !isBodyOptional && !path.startsWith('/access/'),
   )
   .map((operation) => [operation.id, operation] as const);
 
