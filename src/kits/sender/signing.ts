@@ -111,7 +111,8 @@ export class Signing {
       const loaded = this.#load(name, origin, entry).finally(() => (entry.loading = undefined));
       entry.loading = Promise.race([loaded, sleep(patienceMs, this.#settings.closing, { ref: false })]);
     }
-    if (isFirst && this.#signingKey(origin, entry) === undefined) await entry.loading;
+    const { loading } = entry;
+    if (loading !== undefined && isFirst && this.#signingKey(origin, entry) === undefined) await loading;
   }
 
   /**
