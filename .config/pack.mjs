@@ -3,7 +3,7 @@
 // its package.json names, for both module systems, with its declarations and with source maps that contain their sources.
 // Its package.json lists the packages that its bundle imports; versions are those of the project.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -173,7 +173,8 @@ async function addMap(source, folder) {
   await writeFile(join(folder, `${target}.map`), JSON.stringify(written));
 }
 
-async function pack(name) {
+/** Resolves to the folder of the package. */
+async function makeFolder(name) {
   const folder = join(out, name);
   const kit = join('src', 'kits', name);
   const isServer = name === manifest.name;
@@ -183,12 +184,20 @@ async function pack(name) {
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(made, undefined, 2)}\n`);
   await cp(isServer ? '.config/package-readme.md' : join(kit, 'README.md'), join(folder, 'README.md'));
   await cp('LICENSE', join(folder, 'LICENSE'));
-  const { stdout } = await run('npm', ['pack', folder, '--json', '--ignore-scripts', '--pack-destination', out]);
-  const [{ filename, size, unpackedSize }] = Object.values(JSON.parse(stdout));
-  console.log(`${join(out, filename)}: ${kilobytes(size)}, unpacked ${kilobytes(unpackedSize)}`);
+  // Whatever the umask is here.
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath ?? entry.path, entry.name);
+    const isProgram = entry.isDirectory() || ((await stat(path)).mode & 0o100) > 0;
+    await chmod(path, isProgram ? 0o755 : 0o644);
+  }
+  return folder;
 }
 
 const kilobytes = (bytes) => `${Math.ceil(bytes / 1000)} kB`;
 
-const all = [manifest.name, ...(await readdir('src/kits'))];
-for (const name of positionals.length > 0 ? positionals : all) await pack(name);
+const names = positionals.length > 0 ? positionals : [manifest.name, ...(await readdir('src/kits'))];
+const folders = await Promise.all(names.map(makeFolder));
+const { stdout } = await run('npm', ['pack', ...folders, '--json', '--ignore-scripts', '--pack-destination', out]);
+for (const { filename, size, unpackedSize } of Object.values(JSON.parse(stdout))) {
+  console.log(`${join(out, filename)}: ${kilobytes(size)}, unpacked ${kilobytes(unpackedSize)}`);
+}

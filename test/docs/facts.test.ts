@@ -41,7 +41,7 @@ test('the comparison names the console, the cost and the maturity', () => {
   }
 });
 
-test('README, versioning and the changelog say the version that the contract and the package have', () => {
+test('README, versioning and the changelog say the version that the contract and the package have', async () => {
   const { info } = JSON.parse(readFileSync(join(root, 'openapi/openapi.json'), 'utf8')) as {
     info: { version: string };
   };
@@ -50,7 +50,17 @@ test('README, versioning and the changelog say the version that the contract and
   }
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(readPage('CHANGELOG.md')).toContain(`## [${version}]`);
-  expect(readPage('docs/versioning.md')).toContain(`Semantic Versioning: \`${version}\``);
+  // @ts-expect-error A script, without types.
+  const { mentions } = await import('../../.config/version.mjs');
+  const found: Array<{ path: string; version: string }> = await mentions(root);
+  expect(found.filter((mention) => mention.version !== version)).toEqual([]);
+  const places = [
+    'publiccode.yml',
+    'docs/versioning.md',
+    'docs/operate/chart/Chart.yaml',
+    'docs/operate/kubernetes.yaml',
+  ];
+  expect(found.map(({ path }) => path)).toEqual(expect.arrayContaining(places));
 });
 
 test('every page recommends the Node of the image, and the oldest that is supported is what the package asks for', () => {

@@ -3,7 +3,7 @@ import { chownSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { makeCheckout } from '../support/checkout.js';
 import { buildImage, Container, lacks, type ContainerSettings, type Image } from '../support/image.js';
@@ -31,9 +31,8 @@ const missing = lacks();
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'assent-image-test-'));
     checkout = await makeCheckout();
-    const { writeContext } = (await import(pathToFileURL(join(root, '.config/image-context.mjs')).href)) as {
-      writeContext(file: string, root: string): Promise<void>;
-    };
+    // @ts-expect-error A script, without types.
+    const { writeContext } = await import('../../.config/archives.mjs');
     await writeContext(join(folder, 'context.tar.gz'), checkout);
     image = await buildImage(join(folder, 'context.tar.gz'));
   });

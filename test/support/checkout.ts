@@ -24,7 +24,18 @@ export async function makeCheckout(): Promise<string> {
 
 export function commit(folder: string, message: string): void {
   git(folder, 'add', '--all');
-  git(folder, '-c', 'user.name=Test', '-c', 'user.email=test@example.com', 'commit', '--quiet', '-m', message);
+  git(
+    folder,
+    '-c',
+    'user.name=Test',
+    '-c',
+    'user.email=test@example.com',
+    'commit',
+    '--quiet',
+    '--allow-empty',
+    '-m',
+    message,
+  );
 }
 
 function git(folder: string, ...args: string[]): void {
