@@ -71,6 +71,8 @@ async function bundleConsole() {
     bundle: true,
     splitting: true,
     chunkNames: 'console-[name]-[hash]',
+    // The hashes depend on paths. Otherwise those of a node_modules that is a link would be elsewhere.
+    preserveSymlinks: true,
     write: false,
     outdir: join('dist', 'pages', 'assets'),
     format: 'esm',

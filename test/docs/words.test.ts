@@ -3,7 +3,7 @@ import { pageNames, readPage } from './markdown.js';
 
 /** How many words a page may have, tables and code included. What is said here is said nowhere else. */
 const budgets: Readonly<Record<string, number>> = {
-  'CHANGELOG.md': 250,
+  'CHANGELOG.md': 265,
   'CONTRIBUTING.md': 1715,
   'README.md': 550,
   'SECURITY.md': 300,
@@ -24,6 +24,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/kubernetes.md': 480,
   'docs/operate/monitoring.md': 592,
   'docs/operate/notices.md': 440,
+  'docs/operate/release.md': 560,
   'docs/operate/scaling.md': 890,
   'docs/operate/security.md': 1240,
   'docs/operate/tokens.md': 1620,
