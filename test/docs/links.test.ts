@@ -65,7 +65,8 @@ test(`every page of docs/ is at most ${clicks} clicks from the README`, () => {
 });
 
 test('every page of docs/ is once in the reading order of docs/README.md, except single decisions, senders and examples', () => {
-  const isInOrder = (page: string) => /^docs\/(?!README\.md|decisions\/\d|senders\/brokers\/(?!README)|examples\/\w+(?:-\w+)*\/)/.test(page);
+  const isInOrder = (page: string) =>
+    /^docs\/(?!README\.md|decisions\/\d|senders\/brokers\/(?!README)|examples\/\w+(?:-\w+)*\/)/.test(page);
   const listed = localLinks('docs/README.md').map(({ path }) => path);
   expect(listed.sort()).toEqual(pageNames.filter(isInOrder).sort());
 });

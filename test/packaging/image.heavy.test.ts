@@ -88,7 +88,12 @@ const missing = lacks();
     });
     expect(list.status).toBe(200);
 
-    for (const command of [image.healthcheck, ['assent', 'health'], ['assent', 'notify', '--help']]) {
+    for (const command of [
+      image.healthcheck,
+      ['assent', 'health'],
+      ['assent', 'notify', '--help'],
+      ['assent', 'egress', '--help'],
+    ]) {
       expect(await container.exec(command)).toMatchObject({ code: 0 });
     }
     expect((await container.exec(['assent', '--version'])).output).toBe(`${version}\n`);
