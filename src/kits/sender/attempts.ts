@@ -89,7 +89,8 @@ export class Attempts {
     } finally {
       if (reply === undefined || isUntried(reply)) permit.giveBack();
     }
-    signal.throwIfAborted();
+    // A response that arrived counts, even if the caller left while its body was read.
+    if (reply.kind !== 'answered') signal.throwIfAborted();
     if (reply.kind === 'blocked' || isOwnFault(reply)) this.withhold(origin, to.sink, reply.detail);
     if (isOwnFault(reply)) return reply;
     const statusCode = reply.kind === 'answered' ? reply.status : undefined;

@@ -78,9 +78,9 @@ export function createDeliver(settings: DeliverSettings) {
     if (detail !== undefined) return { sink, outcome: 'withheld', detail, attempts: 0 };
     const messageId = () => idOfEvent(event, sink);
     for (let attempts = 0, isSwitched = false; ;) {
-      const using = requests.withCredential(origin, to);
-      // Not while a permit waits to be used.
-      const message = deliveryOf(event, origin, using);
+      // Throws before there is a permit.
+      let using = requests.withCredential(origin, to);
+      let message = deliveryOf(event, origin, using);
       const permit = await acquire(origin, sink, signal);
       if (!permit.allowed) {
         const { helduntil, message: detail = '' } = permit;
@@ -88,6 +88,17 @@ export function createDeliver(settings: DeliverSettings) {
         if (maxAttempts === 1) return { sink, outcome: 'denied', detail, helduntil, attempts };
         await sleep(Math.min(longestLookMs, Math.max(50, Date.parse(helduntil) - now())), signal);
         continue;
+      }
+      // The overlap of two credentials may have ended meanwhile.
+      const present = requests.withCredential(origin, to);
+      if (present.sinkcredential !== using.sinkcredential) {
+        using = present;
+        try {
+          message = deliveryOf(event, origin, using);
+        } catch (error) {
+          permit.giveBack();
+          throw error;
+        }
       }
       const reply = await requests.send({ origin, to: using, message, messageId }, permit, signal);
       const isUnsigned = signing.lacksKeys(origin);

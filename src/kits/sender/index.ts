@@ -77,10 +77,11 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     origin,
     onFault,
     createReplica: () => new Replica({ dialects, now }),
-    onChange(of, sink, isBlock) {
+    onChange(of, sink, kind = '') {
       // A block changes no credential, and forgetting all of them would ask for all of them again.
-      if (!isBlock) credentials.forget(of, sink);
-      sinks.forget(of, sink);
+      if (!kind.startsWith('block.')) credentials.forget(of, sink);
+      // The subscription may have left another sink, which the change does not name.
+      sinks.forget(of, kind === 'subscription.replaced' ? undefined : sink);
       if (of === undefined || sink === undefined) withheld.clear();
       else withheld.delete(`${of} ${sink}`);
       // The feed reports the hold now, and will report when an admin ends it.

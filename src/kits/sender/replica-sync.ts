@@ -36,7 +36,7 @@ export interface ReplicaSyncSettings {
   origin: string | undefined;
   createReplica: () => Replica;
   /** After a change of this pair was applied; of an origin, a block, or everything, if no more is given. */
-  onChange: (origin?: string, sink?: string, isBlock?: boolean) => void;
+  onChange: (origin?: string, sink?: string, kind?: string) => void;
   onFault: (error: unknown) => void;
 }
 
@@ -106,7 +106,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
     ageOfRegistry = age ?? ageOfRegistry;
     if (isCaughtUp) isCurrent(performance.now() - ageOfRegistry * 1_000);
     if (performance.now() - notedAt > noteEveryMs) note();
-    for (const { kind, origin, sink } of changes) onChange(origin, sink, kind.startsWith('block.'));
+    for (const { kind, origin, sink } of changes) onChange(origin, sink, kind);
   }
 
   function isCurrent(at: number): void {
