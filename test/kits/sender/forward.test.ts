@@ -291,6 +291,32 @@ test('a changed credential reaches a sender by the feed; one that is behind gets
   expect(posted.at(-1)?.headers['x-new']).toBe('1');
 });
 
+test('a subscription that moves to another sink leaves no credential and no header at the old one', async () => {
+  const { id, sink, posted } = await newWebhook({
+    sinkcredential: plain('a-secret'),
+    protocolsettings: { headers: { 'X-Team': 'orders' } },
+  });
+  await tenant.register(sink, { types: ['com.example.stays'] });
+  const { sink: other } = await newWebhook();
+  posted.length = 0;
+  await forward(sink);
+  await patch(id, { sink: other, sinkcredential: plain('a-secret') });
+  await forward(sink);
+  expect(shown(posted)).toEqual(['me:a-secret', '']);
+  expect(posted.at(-1)?.headers).not.toHaveProperty('x-team');
+});
+
+test('a response counts, even if the caller leaves while its body is read', async () => {
+  const { id, sink } = await newWebhook();
+  const left = new AbortController();
+  registry.receiver.on(new URL(sink).pathname, (_, response) => {
+    response.writeHead(410, { 'Content-Length': '5' }).write('g');
+    setTimeout(() => left.abort(new Error('left')), 200);
+  });
+  await forward(sink, { signal: left.signal }).catch(() => undefined);
+  await untilCounted(id, { gone: 1 });
+});
+
 test('a sink whose secret may not be seen or cannot be decrypted gets nothing', async () => {
   const { id, sink, posted } = await newWebhook({ sinkcredential: plain('a-secret') });
   const untrusted = await start({ token: () => tokenWith() });
