@@ -86,9 +86,11 @@ export function authzenRoutes({ database, follower, freshness }: Context): Handl
       const { tenant } = call.principal;
       const origin = subject.id.toLowerCase();
       const { limit, after } = readPage(page, origin);
-      // In the order of the primary key, so a page costs its limit, however many grants there are.
+      // In the order of the primary key, so a page costs its limit. An origin of another tenant costs nothing.
       const rows = await database.sql.$queryRaw<Array<{ sink: string }>>`
-        select sink from "grant" where origin = ${origin} and tenant = ${tenant} and sink > ${after}
+        select sink from "grant"
+        where origin = (select name from origin where name = ${origin} and tenant = ${tenant})
+          and tenant = ${tenant} and sink > ${after}
         order by sink limit ${limit + 1}`;
       const examined = rows.slice(0, limit).map(({ sink }) => sink);
       const results = examined.flatMap((sink) => {
@@ -131,7 +133,9 @@ function positionOf(token: string): Position | undefined {
   try {
     const position = JSON.parse(Buffer.from(token, 'base64url').toString()) as Position;
     const [, limit, after] = position;
-    const isOwn = Number.isInteger(limit) && limit >= 0 && limit <= maxLimit && typeof after === 'string';
+    const isPage = Number.isInteger(limit) && limit >= 0 && limit <= maxLimit;
+    // Postgres stores no NUL.
+    const isOwn = isPage && typeof after === 'string' && !after.includes('\0');
     return isOwn && tokenOf(position) === token ? position : undefined;
   } catch {
     return undefined;

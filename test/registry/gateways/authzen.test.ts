@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
+import { authzenRoutes } from '../../../src/registry/gateways/authzen-routes.js';
+import { countBuffers } from '../../support/buffers.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -236,6 +238,7 @@ describe('a resource search', () => {
     await tenant.admin.post('/v1/blocks').send({ kind: 'sink', value: sinks[3]?.(), reason: 'a' }).expect(201);
   });
   const live = () => [allowed.id, sinks[0]?.(), sinks[4]?.()];
+  const made = (position: unknown[]) => Buffer.from(JSON.stringify(position)).toString('base64url');
 
   test('finds the sinks of which the permission is a yes, with its members, and no other', async () => {
     const { body } = await search().expect(200);
@@ -272,7 +275,8 @@ describe('a resource search', () => {
     ['another limit', (token) => [{ token, limit: 2 }]],
     ['another subject', (token) => [{ token }, { subject: { ...subject, id: 'other.example.com' } }]],
     ['a changed token', (token) => [{ token: `${token}A` }]],
-    ['a made token', () => [{ token: Buffer.from('[]').toString('base64url') }]],
+    ['a made token', () => [{ token: made([]) }]],
+    ['a made token that no sink could have', () => [{ token: made([subject.id, 1, 'a\0']) }]],
     ['a negative limit', () => [{ limit: -1 }]],
     ['a fraction', () => [{ limit: 1.5 }]],
     ['a page that is text', () => ['1' as unknown as object]],
@@ -319,6 +323,38 @@ describe('a resource search', () => {
     expect((await foreign.post('/access/v1/search/resource').send(next).expect(200)).body.results).toEqual([]);
     await tenant.admin.post('/access/v1/search/resource').send(request).expect(200);
     await tenant.subscriber.post('/access/v1/search/resource').send(request).expect(403);
+  });
+
+  test('costs its page, and next to nothing for an origin of another tenant', async () => {
+    const name = 'large.example.com';
+    await registry.sql(
+      `insert into origin (name, tenant, defaultrate, judgement, callback, grantseconds, profile)
+       values ($1, 'large', '60', 'strict', 'offer', 864000, 'cloudevents')`,
+      name,
+    );
+    await registry.sql(
+      `insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat)
+       select $1, 'https://large.example.org/' || n, gen_random_uuid(), 'large', 'live', 'response', '100', 'test', now(), now() + interval '1 day'
+       from generate_series(1, 5000) n`,
+      name,
+    );
+    const buffers = await countBuffers(registry.env['DATABASE_URL']);
+    await buffers.execute('vacuum analyze origin, "grant"');
+    const replica = { permission: () => ({ allowed: false }) };
+    const { searchResources } = authzenRoutes({
+      database: { sql: buffers.sql },
+      follower: { replica: () => replica },
+      freshness: { age: () => 0 },
+    } as never);
+    const body = { subject: { type: 'origin', id: name }, action, resource: { type: 'sink' }, page: { limit: 10 } };
+    const touched = (of: string) =>
+      buffers.of(async () => searchResources({ body, principal: { tenant: of } } as never));
+    try {
+      expect(await touched('provincie')).toBeLessThan(5);
+      expect(await touched('large')).toBeLessThan(30);
+    } finally {
+      await buffers.end();
+    }
   });
 
   test('has the X-Request-ID of its request, and a 400 for another media type', async () => {
