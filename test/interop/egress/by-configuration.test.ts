@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { createServer as createHttpServer, request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -143,14 +143,19 @@ function testEgress({ block, file, command, adapt, away, expired, unreachable }:
   const started: Running[] = [];
 
   /** Another one, with what stands for these parts of its configuration. */
-  async function start({ resolver = registry.dns.address, change = (text: string) => text, token = '' } = {}) {
+  async function start({
+    resolver = registry.dns.address,
+    change = (text: string) => text,
+    token = '',
+    asks = relay.url,
+  } = {}) {
     const claims = { tenant: 'gemeente', subscriber: 'gateway', scopes: ['assent:deliver' as const], minutes: 60 };
     const text = replace(change(blockOf(block, page)), [
       ['/etc/ssl/certs/ca-certificates.crt', 'ca.pem'],
       ['TOKEN', token || (await createToken(claims, registry.env))],
       ['SECRET', secret],
     ]);
-    const here = { port: await freePort(), registry: new URL(relay.url).host, resolver };
+    const here = { port: await freePort(), registry: new URL(asks).host, resolver };
     const running = await run(command, here.port, { [file]: adapt(text, here), 'ca.pem': registry.receiver.ca });
     started.push(running);
     return running;
@@ -299,6 +304,9 @@ function testEgress({ block, file, command, adapt, away, expired, unreachable }:
     '/exact%2Fone',
     '/exact%2fone',
     '/exact/%2E%2E%2Fup',
+    '/exact/...',
+    '/exact/.a/..b/c..',
+    '/exact?to=/../up',
     '/exact;v=1/a',
     '/EXACT',
     "/exact/!$&'()*,:@~",
@@ -413,7 +421,7 @@ function testEgress({ block, file, command, adapt, away, expired, unreachable }:
       // A second request inside the first, whose length is said twice.
       lines(below(granted), ['Transfer-Encoding: chunked']).replace('{}', `0\r\n\r\n${lines(secretTarget)}`),
     ];
-    const answers = await Promise.all(requests.map(send));
+    const answers = await Promise.all(requests.map((bytes) => send(bytes)));
     const accepted = answers.flatMap((answer, at) => (/ 2\d\d/.test(answer) ? [requests[at]] : []));
     // Of two lengths, one may be taken; the request itself has consent.
     expect(accepted.filter((asked) => !asked?.includes('chunked'))).toEqual([]);
@@ -435,8 +443,72 @@ function testEgress({ block, file, command, adapt, away, expired, unreachable }:
     expect(Object.keys(arrived[0]?.headers ?? {}).join(' ')).not.toMatch(/x-original-url|x-rewrite|x-forwarded-host/);
   });
 
-  async function send(bytes: string): Promise<string> {
-    const socket = connect(gateway.port, '127.0.0.1');
+  test('a proxy that resolves dot segments does not make it ask about another target', async () => {
+    const { host } = new URL(await webhook('/resolved'));
+    await webhook('/resolved/');
+    const proxy = createHttpServer((asked, answer) => {
+      const { pathname, search } = new URL(asked.url ?? '', registry.url);
+      const forwarded = request(`${registry.url}${pathname}${search}`, { headers: asked.headers }, (found) => {
+        answer.writeHead(found.statusCode ?? 0, found.headers);
+        found.pipe(answer);
+      });
+      forwarded.end();
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = await start({ asks: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+    const statusOf = async (path: string) => {
+      const head = [`POST /https/${host}${path} HTTP/1.1`, 'Host: egress', `Authorization: Bearer ${secret}`];
+      const answer = await send([...head, 'Content-Length: 2', 'Connection: close', '', '{}'].join('\r\n'), port);
+      return [path, Number(answer.split(' ')[1])];
+    };
+    for (const path of ['/resolved', '/resolved/']) expect(await statusOf(path)).toEqual([path, 202]);
+    arrived.length = 0;
+    for (const path of [
+      '/x/../resolved',
+      '/./resolved',
+      '/x/%2e%2E/resolved',
+      '/x/.%2e/resolved',
+      '/%2e/resolved',
+      '/x\\..\\resolved',
+      '/resolved/.',
+      '/resolved/x/..',
+      '/resolved/x/%2E%2E',
+    ]) {
+      expect(await statusOf(path)).toEqual([path, 400]);
+    }
+    expect(arrived).toEqual([]);
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+
+  if (block === 'nginx egress') {
+    test('with the secret in a header of its own, the webhook gets Authorization, and not the secret', async () => {
+      const sink = await webhook('/credential');
+      const { port } = await start({
+        change: (text) =>
+          replace(text, [
+            ['map $http_authorization ', 'map $http_egress_secret '],
+            ['proxy_set_header Authorization "";', 'proxy_set_header Egress-Secret "";'],
+          ]),
+      });
+      const headers = { 'Egress-Secret': `Bearer ${secret}`, Authorization: 'Bearer of-the-webhook' };
+      expect((await post(below(sink), headers, { port })).status).toBe(202);
+      const [delivery] = arrivedAt('/credential');
+      expect(delivery?.headers.authorization).toBe('Bearer of-the-webhook');
+      expect(delivery?.rawHeaders.join(' ')).not.toContain(secret);
+      expect((await post(below(sink), {}, { port })).status).toBe(401);
+    });
+
+    test('a body that is too large gets 413', async () => {
+      const sink = await webhook('/large', { rate: '1' });
+      expect((await post(below(sink), {}, { body: 'x'.repeat(1_048_577) })).status).toBe(413);
+      // It used up no rate.
+      expect((await post(below(sink))).status).toBe(202);
+    });
+  }
+
+  async function send(bytes: string, port = gateway.port): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
     let answer = '';
     socket.setEncoding('latin1').on('data', (part: string) => (answer += part));
     socket.on('error', () => undefined);
