@@ -177,10 +177,10 @@ export const commands: Commands = {
       tenant: text('NAME', "The tenant of callers' tokens, and of the token for development", { default: 'demo' }),
       data: text('FOLDER', 'Where what it knows of the registry is kept for the next start. In memory only if absent'),
       'max-body': text('BYTES', 'The largest request', { default: '1048576' }),
-      'in-flight': text('N', 'How many deliveries are in progress at most; to one webhook half of them', {
+      'in-flight': text('N', 'How many deliveries are in progress at most; of several callers, one has half of them', {
         default: '256',
       }),
-      deadline: text('SECONDS', 'How long a webhook may take', { default: '10' }),
+      deadline: text('SECONDS', 'How long a webhook may take; at most ASSENT_STOP_SECONDS', { default: '10' }),
     },
     notes: `Post to /https/HOST[:PORT]/path, or send X-Original-URL. EGRESS_CALLERS, or EGRESS_CALLERS_FILE, is the list of
       callers as JSON; ASSENT_ISSUERS and EGRESS_ORIGIN_CLAIM accept tokens. Token for the registry: EGRESS_TOKEN_FILE, or

@@ -13,6 +13,7 @@ import { openIssuers } from '../../registry/tokens/issuers.js';
 import { Callers } from '../egress/callers.js';
 import { Egress } from '../egress/egress.js';
 import { EgressMetrics } from '../egress/metrics.js';
+import { Places } from '../egress/places.js';
 import { readEgressSettings } from '../egress/settings.js';
 import { createTokenSource, registriesOf, sharedSettings } from './sender-process.js';
 
@@ -48,6 +49,10 @@ export async function egress(
   const maxInFlight = wholeOf('in-flight', options['in-flight'], 1, 10_000);
   const deadlineMs = wholeOf('deadline', options.deadline, 1, 300) * 1_000;
   const { config, own, given } = readSettings(env);
+  if (deadlineMs > config.stopMs) {
+    const stop = `ASSENT_STOP_SECONDS (${config.stopMs / 1_000})`;
+    throw new UsageError(`--deadline must not be longer than ${stop}: a stop would break deliveries off.`);
+  }
   const { ports: sinkPorts, ca: sinkCa, ...networks } = config.outbound;
   const log = createLog(config.logLevel);
   const route = createTrustedRoute(config.outbound);
@@ -78,17 +83,20 @@ export async function egress(
     guard: { ...networks, sinkPorts, sinkCa, deadlineMs, userAgent: 'Assent egress' },
     onFault,
   });
-  const metrics: EgressMetrics = new EgressMetrics({ inFlight: () => engine.inFlight(), age: () => sender.age() });
-  const engine: Egress = new Egress({
-    callers: new Callers({
-      entries: own.callers,
-      authenticate: known && ((authorization) => known.authenticate(authorization)),
-      originClaim: own.originClaim,
-      tenant: options.tenant,
-    }),
+  const callers = new Callers({
+    entries: own.callers,
+    authenticate: known && ((authorization) => known.authenticate(authorization)),
+    originClaim: own.originClaim,
+    tenant: options.tenant,
+  });
+  const places = new Places(maxInFlight, callers.areSeveral());
+  const metrics = new EgressMetrics({ inFlight: () => places.taken(), age: () => sender.age() });
+  const engine = new Egress({
+    callers,
+    permission: (origin, sink) => sender.permission(origin, sink),
     forward: (request) => sender.forward(request),
     maxBodyBytes,
-    maxInFlight,
+    places,
     metrics,
     onHandled: (handled) => log[handled.outcome === 'delivered' ? 'debug' : 'info'](handled, 'handled'),
     onFault,

@@ -53,6 +53,12 @@ export class Callers {
     this.#withoutSecret = settings.entries.filter(({ secrets }) => secrets.length === 0);
   }
 
+  /** Whether more than one may exist. With an issuer, any number. */
+  areSeveral(): boolean {
+    const { entries, authenticate } = this.#settings;
+    return authenticate !== undefined || new Set(entries.map(({ name }) => name)).size > 1;
+  }
+
   /** RegistryError `unauthenticated`, `scope_missing`, or what `authenticate` rejects with. */
   identify({ credential, remoteAddress, isFromBrowser }: Presented): Caller | Promise<Caller> {
     const address = addressOf(remoteAddress);

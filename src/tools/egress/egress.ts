@@ -8,6 +8,7 @@ import { kindOf } from '../../consent/outcome.js';
 import { AssentError, type ForwardResult, type Sender } from '../../kits/sender/index.js';
 import type { Caller, Callers } from './callers.js';
 import type { EgressMetrics } from './metrics.js';
+import type { Places } from './places.js';
 import { invalid, readHeaders, readSink } from './read-request.js';
 
 /** One request, for the log. */
@@ -25,11 +26,11 @@ export interface Handled {
 
 export interface EgressSettings {
   callers: Pick<Callers, 'identify'>;
+  permission: Sender['permission'];
   forward: Sender['forward'];
   /** Bytes of a request. */
   maxBodyBytes: number;
-  /** Requests in progress. To one sink at most half of them, so that a slow one leaves room for the others. */
-  maxInFlight: number;
+  places: Places;
   metrics: Pick<EgressMetrics, 'request' | 'denied'>;
   onHandled: (handled: Handled) => void;
   /** Called for what went wrong on this side. */
@@ -53,16 +54,10 @@ const maxSinks = 1_000;
  */
 export class Egress {
   readonly #settings: EgressSettings;
-  readonly #inFlight = new Map<string, number>();
   readonly #sinks = new Map<string, { sink: string; host: string }>();
-  #all = 0;
 
   constructor(settings: EgressSettings) {
     this.#settings = settings;
-  }
-
-  inFlight(): number {
-    return this.#all;
   }
 
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
@@ -108,23 +103,26 @@ export class Egress {
   }
 
   async #deliver(request: IncomingMessage, handled: Handled, signal: AbortSignal): Promise<Answered> {
-    const { callers, forward, maxBodyBytes } = this.#settings;
+    const { callers, permission, forward, places, maxBodyBytes } = this.#settings;
     if (request.method !== 'POST') throw new RegistryError('method_not_allowed', onlyPost);
     const headers = readHeaders(request.rawHeaders, request.httpVersion);
     const caller = await callers.identify({ ...headers, remoteAddress: request.socket.remoteAddress });
     handled.caller = caller.name;
     const { sink, host } = this.#sinkOf(request.url ?? '', headers.originalUrl);
     handled.sinkhost = host;
-    const origin = originOf(caller, headers.origin);
+    const origin = this.#originOf(caller, headers.origin);
     handled.origin = origin;
-    this.#enter(sink);
+    const { allowed, denial, message = '' } = permission(origin, sink);
+    // Without consent, a request takes no place. A hold ends by the registry's clock, which `forward` knows.
+    if (!allowed && denial !== 'held') throw this.#denial('not_permitted', denial as FaultRule, message);
+    const leave = places.take(caller.name, origin, sink);
     try {
       const body = await readBody(request, maxBodyBytes, signal);
       const result = await forward({ origin, sink, headers: headers.passed, body, signal });
       if (result.kind === 'answered') return result;
       throw this.#problemOf(result);
     } finally {
-      this.#leave(sink);
+      leave();
     }
   }
 
@@ -140,34 +138,12 @@ export class Egress {
     return read;
   }
 
-  #enter(sink: string): void {
-    const { maxInFlight } = this.#settings;
-    const ofSink = this.#inFlight.get(sink) ?? 0;
-    const isFull = this.#all >= maxInFlight;
-    if (isFull || ofSink >= Math.ceil(maxInFlight / 2)) {
-      const detail = isFull
-        ? `${maxInFlight} deliveries are in progress.`
-        : `${ofSink} deliveries to this webhook are in progress: half of what this process has room for.`;
-      throw new RegistryError('egress_full', detail, { retryAfterSeconds: 1 });
-    }
-    this.#all += 1;
-    this.#inFlight.set(sink, ofSink + 1);
-  }
-
-  #leave(sink: string): void {
-    this.#all -= 1;
-    const left = (this.#inFlight.get(sink) ?? 1) - 1;
-    if (left > 0) this.#inFlight.set(sink, left);
-    else this.#inFlight.delete(sink);
-  }
-
   /** Why there is no response of the webhook. */
   #problemOf(result: Exclude<ForwardResult, Answered>): RegistryError {
     switch (result.kind) {
       case 'denied': {
-        const { denial, message, helduntil, retryAfterSeconds } = result;
-        const seconds = retryAfterSeconds ?? (helduntil && (Date.parse(helduntil) - Date.now()) / 1_000);
-        return this.#denial(codeOf(denial), denial, message, seconds || undefined);
+        const { denial, message, retryAfterSeconds: seconds } = result;
+        return this.#denial(codeOf(denial), denial, message, { seconds });
       }
       case 'blocked':
         return this.#denial('not_permitted', result.code as FaultRule, result.detail);
@@ -180,10 +156,27 @@ export class Egress {
     }
   }
 
-  #denial(code: ReturnType<typeof codeOf>, denial: FaultRule, detail: string, seconds?: number): RegistryError {
+  #denial(
+    code: ReturnType<typeof codeOf>,
+    denial: FaultRule,
+    detail: string,
+    { pointer = 'sink', seconds }: { pointer?: string; seconds?: number | undefined } = {},
+  ): RegistryError {
     this.#settings.metrics.denied(denial);
     const wait = seconds === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(seconds)) };
-    return new RegistryError(code, detail, { faults: [{ pointer: 'sink', rule: denial, detail }], denial, ...wait });
+    return new RegistryError(code, detail, { faults: [{ pointer, rule: denial, detail }], denial, ...wait });
+  }
+
+  /** The origin that the caller posts as: its only one, or the one that it names. */
+  #originOf({ origins }: Caller, named: string | undefined): string {
+    const pointer = 'header/webhook-request-origin';
+    const only = origins.length === 1 ? origins[0] : undefined;
+    const origin = named ?? only;
+    if (origin === undefined) {
+      throw invalid(pointer, 'origin_missing', 'The caller has several origins: name one.');
+    }
+    if (origins.includes(origin)) return origin;
+    throw this.#denial('not_permitted', 'origin_mismatch', 'The caller may not post as this origin.', { pointer });
   }
 
   #refuse(response: ServerResponse, thrown: unknown, handled: Handled): void {
@@ -226,24 +219,11 @@ const forwarding = { id: 'forward', path: '/https/:host' };
 const onlyPost = 'This process passes on POST requests only.';
 const callerLeft = new Error('The caller closed the connection.');
 
-/** The origin that the caller posts as: its only one, or the one that it names. */
-function originOf({ origins }: Caller, named: string | undefined): string {
-  const only = origins.length === 1 ? origins[0] : undefined;
-  const origin = named ?? only;
-  if (origin === undefined) {
-    throw invalid('header/webhook-request-origin', 'origin_missing', 'The caller has several origins: name one.');
-  }
-  if (origins.includes(origin)) return origin;
-  const detail = 'The caller may not post as this origin.';
-  throw new RegistryError('not_permitted', detail, {
-    faults: [{ pointer: 'header/webhook-request-origin', rule: 'origin_mismatch', detail }],
-    denial: 'origin_mismatch',
-  });
-}
-
 /** Rejects with RegistryError `body_too_large`, or when the signal fires. */
 function readBody(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // While its token was verified, the caller may have left: then no event comes any more.
+    if (signal.aborted) return reject(signal.reason as Error);
     const parts: Buffer[] = [];
     let bytes = 0;
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

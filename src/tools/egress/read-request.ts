@@ -85,7 +85,9 @@ export function readHeaders(rawHeaders: readonly string[], httpVersion: string):
   const perConnection = new Set((of('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()));
   const passed: Record<string, string> = {};
   for (const [name, { name: written, value }] of all) {
-    if (!isDropped(name.replaceAll('_', '-')) && !perConnection.has(name)) passed[written] = value;
+    // CGI and its like would read X_Team as the X-Team that the subscription sets.
+    if (name.includes('_')) continue;
+    if (!isDropped(name) && !perConnection.has(name)) passed[written] = value;
   }
   // With a token of its own for this process, the caller's Authorization is for the webhook.
   if (own !== undefined && authorization !== undefined) passed['Authorization'] = authorization;

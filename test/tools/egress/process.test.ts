@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startEgress, sha256, type EgressStart, type RunningEgress } from '../../support/egress.js';
 import { runCommand } from '../../support/command.js';
+import { newSigningKey, signed, startJwksServer } from '../../support/jwks-server.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { startRelay, type Relay } from '../../support/relay.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
@@ -52,20 +53,26 @@ async function metric(egress: RunningEgress, line: string): Promise<number> {
   );
 }
 
+const accept = (response: ServerResponse | undefined) => void response?.writeHead(204).end();
+const outcomeOf = (egress: RunningEgress, outcome: string) =>
+  metric(egress, `assent_egress_request_duration_seconds_count{outcome="${outcome}"}`);
+const isIdle = async (egress: RunningEgress) => (await metric(egress, 'assent_egress_in_flight')) === 0;
+
 test('the limits hold: bytes, deliveries in progress, a slow webhook, and a caller that leaves', async () => {
-  const egress = await start({ args: ['--max-body', '1000', '--in-flight', '4', '--deadline', '1'] });
+  const egress = await start({ args: ['--max-body', '1000', '--in-flight', '4'] });
   const { sink, waiting } = await newWebhook(egress, 'limits');
   const post = (body = 'event', signal?: AbortSignal) => egress.post(sink, { secret, body, ...(signal && { signal }) });
   expect(await post('x'.repeat(1_001))).toMatchObject({ status: 413, code: 'body_too_large' });
   expect(waiting).toEqual([]);
 
-  // One webhook has half of the places. The third gets none, until the deadline has given them back.
+  // One webhook has half of the places. The third gets none, until one is given back.
   const slow = [post(), post()];
   await until(() => waiting.length === 2);
   const full = await post();
   expect(full).toMatchObject({ status: 503, code: 'egress_full', headers: { 'retry-after': '1' } });
   expect(await metric(egress, 'assent_egress_in_flight')).toBe(2);
-  for (const each of slow) expect(await each).toMatchObject({ status: 504, code: 'no_response_in_time' });
+  waiting.forEach(accept);
+  for (const each of slow) expect(await each).toMatchObject({ status: 204 });
 
   const leaving = new AbortController();
   const left = post('x'.repeat(1_000), leaving.signal).catch(() => 'left');
@@ -74,13 +81,87 @@ test('the limits hold: bytes, deliveries in progress, a slow webhook, and a call
   leaving.abort();
   expect(await left).toBe('left');
   await closed;
-  await until(async () => (await metric(egress, 'assent_egress_in_flight')) === 0);
-  const outcomes = ['body_too_large', 'egress_full', 'no_response_in_time', 'caller_left'];
-  const counted = outcomes.map((one) =>
-    metric(egress, `assent_egress_request_duration_seconds_count{outcome="${one}"}`),
-  );
-  expect(await Promise.all(counted)).toEqual([1, 1, 2, 1]);
+  await until(() => isIdle(egress));
+  const outcomes = ['body_too_large', 'egress_full', 'caller_left'];
+  expect(await Promise.all(outcomes.map((one) => outcomeOf(egress, one)))).toEqual([1, 1, 1]);
   expect(await egress.stop()).toBe(0);
+});
+
+test('a webhook that does not respond in time: 504, and the place is free again', async () => {
+  const egress = await start({ args: ['--deadline', '1'] });
+  const { sink, waiting } = await newWebhook(egress, 'late');
+  expect(await egress.post(sink, { secret })).toMatchObject({ status: 504, code: 'no_response_in_time' });
+  expect(waiting).toHaveLength(1);
+  expect(await isIdle(egress)).toBe(true);
+  expect(await egress.stop()).toBe(0);
+});
+
+/** A request whose body does not end. */
+function startPost(egress: RunningEgress, sink: string, authorization: string) {
+  const socket = connect(Number(new URL(egress.url).port), '127.0.0.1').on('error', () => undefined);
+  const head = `POST /${sink.replace('://', '/')} HTTP/1.1\r\nHost: egress\r\nAuthorization: Bearer ${authorization}`;
+  socket.write(`${head}\r\nContent-Length: 100\r\n\r\nbegin`);
+  return socket;
+}
+
+test('one caller leaves room for the others, whatever it does', async () => {
+  await tenant.admin.post('/v1/origins').send({ name: 'busy.example.com' }).expect(201);
+  const busy = 'the-secret-of-the-busy-one';
+  const callers = [
+    { name: 'shop', origins: [tenant.origin], secret: sha256(secret) },
+    { name: 'busy', origins: ['busy.example.com', tenant.origin], secret: sha256(busy) },
+  ];
+  const egress = await start({ callers, args: ['--in-flight', '4'] });
+  const { sink, waiting } = await newWebhook(egress, 'shared');
+  const { sink: second } = await newWebhook(egress, 'second');
+  const asOrigin = (origin: string) => `${busy}\r\nWebHook-Request-Origin: ${origin}`;
+  // Without consent: no place at all.
+  const refused = startPost(egress, sink, asOrigin('busy.example.com'));
+  const [said] = (await once(refused, 'data')) as [Buffer];
+  expect(said.toString()).toMatch(/^HTTP\/1\.1 403 [^]*Assent-Denial: no_grant/i);
+  expect(await isIdle(egress)).toBe(true);
+  // With consent: half of the places, and half of those to one webhook.
+  const open = [startPost(egress, sink, asOrigin(tenant.origin))];
+  await until(async () => (await metric(egress, 'assent_egress_in_flight')) === 1);
+  const asBusy = { secret: busy, headers: { 'WebHook-Request-Origin': tenant.origin } };
+  expect(await egress.post(sink, asBusy)).toMatchObject({ status: 503, code: 'egress_full' });
+  open.push(startPost(egress, second, asOrigin(tenant.origin)));
+  await until(async () => (await metric(egress, 'assent_egress_in_flight')) === 2);
+  const { sink: third } = await newWebhook(egress, 'third');
+  expect(await egress.post(third, asBusy)).toMatchObject({ status: 503, code: 'egress_full' });
+
+  const delivered = egress.post(sink, { secret });
+  await until(() => waiting.length === 1);
+  accept(waiting[0]);
+  expect(await delivered).toMatchObject({ status: 204, code: 'delivered' });
+  for (const each of [refused, ...open]) each.destroy();
+  await until(() => isIdle(egress));
+  expect(await egress.stop()).toBe(0);
+});
+
+test('a caller that leaves while its token is verified gives its place back', async () => {
+  const jwks = await startJwksServer();
+  const key = await newSigningKey('one');
+  const asked: ServerResponse[] = [];
+  jwks.answers((_request, response) => void asked.push(response));
+  const issuer = { issuer: 'https://id.test', audience: 'urn:egress', jwks: jwks.url, algorithms: ['ES256'] };
+  const callers = [{ name: 'shop', origins: [tenant.origin], secret: sha256(secret) }];
+  const egress = await start({ callers, env: { ASSENT_ISSUERS: JSON.stringify([issuer]) } });
+  const { sink } = await newWebhook(egress, 'verified');
+  const now = Math.floor(Date.now() / 1_000);
+  const who = { tenant: 'gemeente', client_id: 'broker', scope: 'assent:deliver', origin: tenant.origin };
+  const token = await signed(key, { iss: issuer.issuer, aud: issuer.audience, iat: now, exp: now + 60, ...who });
+  const socket = startPost(egress, sink, token);
+  await until(() => asked.length > 0);
+  socket.destroy();
+  await once(socket, 'close');
+  // The process has seen that, as it responds to what came later.
+  await isIdle(egress);
+  for (const response of asked) response.end(JSON.stringify({ keys: [key.publicJwk] }));
+  await until(async () => (await outcomeOf(egress, 'caller_left')) === 1);
+  expect(await isIdle(egress)).toBe(true);
+  expect(await egress.stop()).toBe(0);
+  await jwks.stop();
 });
 
 test('while the registry is away, what may be sent is sent, and no rate is exceeded; health says so', async () => {
@@ -195,9 +276,11 @@ test.each<[callers: object[] | undefined, message: string]>([
 
 test.each([
   [['--listen', '3080'], '--listen must be an address and a port'],
+  [['--deadline', '13'], '--deadline must not be longer than ASSENT_STOP_SECONDS (12)'],
   [['--in-flight', '0'], '--in-flight must be a whole number from 1'],
   [['--registry', 'ftp://x'], '--registry must be an http or https URL'],
 ])('a wrong option is a usage error: %j', async (args, message) => {
-  const { code, stderr } = await runCommand(['egress', '--registry', 'https://assent.example.org', ...args]);
+  const env = { EGRESS_CALLERS: JSON.stringify([{ name: 'a', origins: ['a.example.com'], secret: sha256(secret) }]) };
+  const { code, stderr } = await runCommand(['egress', '--registry', 'https://assent.example.org', ...args], { env });
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
