@@ -36,7 +36,7 @@ function verbOf({ method, path, operation }: (typeof operations)[number]): RegEx
     return isItem || path.endsWith('/client-certificate') ? /^(?:delete|lift|return)[A-Z]/ : /^$/;
   // What only reads answers a question: nothing is tested, validated or tried.
   return operation['x-safe'] === true
-    ? /^(?:check|match|evaluate)[A-Z]/
+    ? /^(?:check|match|evaluate|search)[A-Z]/
     : /^(?:create|suspend|resume|revoke|release|verify|ask|take|report|decide)[A-Z]/;
 }
 
