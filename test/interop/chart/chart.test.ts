@@ -11,6 +11,7 @@ import {
   examples,
   installHelm,
   inYaml,
+  issuersOfCallers,
   schema,
   secretValues,
   sets,
@@ -162,6 +163,7 @@ else {
         expect.arrayContaining([...Object.keys(shared), 'ASSENT_SINK_CA_FILE', 'ASSENT_EGRESS_PROXY']),
       );
     }
+    expect(JSON.parse(ofEgress['ASSENT_ISSUERS'] ?? '')).toEqual(issuersOfCallers);
     expect([...new Set(files)].sort()).toEqual([
       '/etc/assent/assent-egress-proxy-ca-file/proxy.pem',
       '/etc/assent/assent-sink-ca-file/sinks.pem',
@@ -178,6 +180,8 @@ else {
       [{ ...sets['minimal'], registry: { readers: { replicas: 1 } } }, /DATABASE_REPLICA_URL/],
       [{ registry: { enabled: false }, egress }, /Set egress\.registry/],
       [{ registry: { enabled: false }, egress: { enabled: true, registry: 'https://a.example' } }, /EGRESS_CALLERS/],
+      // Those of the registry's tokens.
+      [{ ...sets['minimal'], egress: { enabled: true } }, /EGRESS_CALLERS/],
       [
         { registry: { enabled: false }, notices: { instances: { a: { origin: 'a.example' } } } },
         /instances\.a\.registry/,
@@ -209,6 +213,43 @@ else {
     expect(env).toEqual([
       { name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'assent', key: 'DATABASE_OWNER_URL' } } },
     ]);
+  });
+
+  test('the Job of migrations runs where the registry does, with labels, annotations and variables of its own', async () => {
+    const { resources } = await helm.render('everything');
+    const [job] = resources.filter(({ kind }) => kind === 'Job') as [Resource];
+    const { metadata, spec } = job['spec'].template;
+    expect(metadata.annotations).toEqual({ 'sidecar.istio.io/inject': 'false' });
+    expect(Object.keys(metadata.labels)).not.toContain('team');
+    expect(spec).toMatchObject({ nodeSelector: { 'example.com/job': 'true' }, priorityClassName: 'high' });
+    expect(Object.keys(spec.nodeSelector)).toHaveLength(1);
+    expect(spec.containers[0].env).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/ssl/extra.pem' });
+  });
+
+  test('network policies let the pods of the release reach the registry, and every process reach issuers', async () => {
+    const { resources } = await helm.render('everything');
+    const pods = podsOf(resources).map(({ spec }) => spec.template.metadata.labels);
+    const policies = resources.filter(({ kind }) => kind === 'NetworkPolicy');
+    const policy = policies.find(({ metadata }) => metadata.name === 'consent') as Resource;
+    const [{ from }] = policy['spec'].ingress;
+    const selected = from.flatMap((peer: Values) => peer['podSelector']?.matchLabels ?? []);
+    expect([from.length, selected.length]).toEqual([2, 1]);
+    for (const labels of pods) expect(isPartOf(selected[0], labels)).toBe(true);
+
+    const alone = (await helm.render('egress only')).resources;
+    const { spec } = alone.find(({ kind }) => kind === 'NetworkPolicy') as Resource;
+    const [, outside] = spec.egress;
+    expect(outside.ports.map(({ port }: { port: number }) => port)).toEqual([443, 9443]);
+  });
+
+  test('the egress sees the addresses of its callers, and has no issuers of the registry', async () => {
+    const { resources } = await helm.render('egress only');
+    const trafficOf = (among: Resource[]) =>
+      among.find(({ kind, metadata }) => kind === 'Service' && metadata.name.endsWith('-egress'))?.['spec'];
+    expect(trafficOf(resources)).toMatchObject({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' });
+    expect(trafficOf((await helm.render('everything')).resources).externalTrafficPolicy).toBeUndefined();
+    const variables = podsOf(resources)[0]?.['spec'].template.spec.containers[0].env;
+    expect(variables.map(({ name }: Variable) => name)).not.toContain('ASSENT_ISSUERS');
   });
 
   function isPartOf(part: Record<string, string>, whole: Record<string, string>): boolean {

@@ -30,7 +30,11 @@ export const inYaml = (value: unknown) => stringify(value, { version: '1.1' });
 
 export type Values = Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any
 
-const issuers = [{ issuer: 'https://login.example.com', audience: 'assent', jwks: 'https://login.example.com/jwks' }];
+const issuersFor = (audience: string) => [
+  { issuer: 'https://login.example.com', audience, jwks: 'https://login.example.com/jwks' },
+];
+const issuers = issuersFor('assent');
+export const issuersOfCallers = issuersFor('egress');
 const secretOf = (key: string) => ({ name: 'existing', key });
 /** For settings without a default, and for lists. */
 export const examples: Values = {
@@ -115,7 +119,7 @@ export const sets: Record<string, Values> = {
     },
     egress: {
       ...egress,
-      settings: { ...egress.settings, EGRESS_ORIGIN_CLAIM: 'origin' },
+      settings: { ...egress.settings, ASSENT_ISSUERS: issuersOfCallers, EGRESS_ORIGIN_CLAIM: 'origin' },
       files: { EGRESS_REGISTRY_CA_FILE: { configMap: 'authorities', key: 'registry.pem' } },
       extraEnv: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=384' }],
       maxBody: 2_097_152,
@@ -152,11 +156,16 @@ export const sets: Record<string, Values> = {
       database: { port: 6432, to: [{ ipBlock: { cidr: '10.9.0.5/32' } }] },
       egress: [{ to: [{ ipBlock: { cidr: '10.8.0.0/16' } }], ports: [{ protocol: 'TCP', port: 3128 }] }],
     },
+    migrations: {
+      extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/ssl/extra.pem' }],
+      pod: { annotations: { 'sidecar.istio.io/inject': 'false' }, nodeSelector: { 'example.com/job': 'true' } },
+    },
     monitoring,
   },
   'egress only': {
     registry: { enabled: false },
-    egress: { ...egress, registry: 'https://assent.example.com' },
+    settings: { ASSENT_ISSUERS: issuers, ASSENT_SINK_PORTS: [9443] },
+    egress: { ...egress, registry: 'https://assent.example.com', service: { type: 'LoadBalancer' } },
     monitoring,
   },
   'by digest and without options': {

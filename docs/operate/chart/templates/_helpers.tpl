@@ -12,10 +12,15 @@
 {{- end -}}
 {{- end -}}
 
+{{/* All pods of the release. */}}
+{{- define "assent.releaseSelector" -}}
+app.kubernetes.io/name: {{ include "assent.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
 {{/* With (dict "root" $ "component" NAME). Of pods, and of what selects them. */}}
 {{- define "assent.selector" -}}
-app.kubernetes.io/name: {{ include "assent.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{ include "assent.releaseSelector" .root }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
@@ -62,15 +67,15 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 
 {{/*
-The variables of a process, with (dict "root" $ "own" VALUES "without" NAMES "shared" BOOL). Kubernetes would replace
-$(NAME) in a value.
+The variables of a process, with (dict "root" $ "own" VALUES "without" SECRETS "shared" BOOL "unshared" SETTING).
+Kubernetes would replace $(NAME) in a value.
 */}}
 {{- define "assent.env" -}}
 {{- $own := .own -}}
 {{- $shared := dict "settings" dict "secrets" dict "files" dict -}}
 {{- if .shared }}{{- $shared = .root.Values -}}{{- end -}}
 {{- $without := default list .without -}}
-{{- range $name, $value := merge (dict) (default dict $own.settings) $shared.settings }}
+{{- range $name, $value := merge (dict) (default dict $own.settings) (omit $shared.settings (default "" .unshared)) }}
 {{- if not (kindIs "invalid" $value) }}
 - name: {{ $name }}
   {{ dict "value" (include "assent.setting" $value | replace "$(" "$$(") | toYaml }}
@@ -231,8 +236,11 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
     - ipBlock: { cidr: {{ ternary . (printf "%s/%s" . (ternary "128" "32" (contains ":" .))) (contains "/" .) | quote }} }
     {{- end }}
   ports:
-    {{- range default (list 443 8443) .Values.settings.ASSENT_SINK_PORTS }}
-    - { protocol: TCP, port: {{ int . }} }
+    {{- /* The keys of issuers are at 443, whatever the ports of webhooks are. */}}
+    {{- $ports := list 443 }}
+    {{- range default (list 8443) .Values.settings.ASSENT_SINK_PORTS }}{{ $ports = append $ports (int .) }}{{ end }}
+    {{- range uniq $ports }}
+    - { protocol: TCP, port: {{ . }} }
     {{- end }}
 {{- with .Values.networkPolicy.egress }}
 {{ toYaml . }}
