@@ -26,7 +26,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/notices.md': 440,
   'docs/operate/release.md': 560,
   'docs/operate/scaling.md': 890,
-  'docs/operate/security.md': 1240,
+  'docs/operate/security.md': 1250,
   'docs/operate/tokens.md': 1620,
   'docs/operate/traces.md': 540,
   'docs/operate/upgrade.md': 320,
@@ -42,7 +42,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/senders/brokers/node-red.md': 340,
   'docs/senders/brokers/syslog-ng.md': 170,
   'docs/senders/egress-gateways.md': 1240,
-  'docs/senders/egress.md': 1060,
+  'docs/senders/egress.md': 1090,
   'docs/senders/signatures.md': 760,
   'docs/versioning.md': 660,
 };

@@ -172,6 +172,15 @@ describe.each(['assent', 'assent-egress'])('the systemd unit %s', (name) => {
     expect(Number(valuesOf('TimeoutStopSec')[0]) * 1_000).toBeGreaterThan(readConfig({}).stopMs);
   });
 
+  test('reads files of root as credentials, as its own user could not', () => {
+    const ids = valuesOf('LoadCredential').map((value) => value.split(':')[0]);
+    const files = valuesOf('Environment').filter((value) => value.includes('_FILE='));
+    const known = ids.map((id) => `/run/credentials/${name}.service/${id}`);
+    expect(known).toEqual(expect.arrayContaining(files.map((value) => value.split('=')[1])));
+    expect(valuesOf('DynamicUser')).toEqual(['yes']);
+    expect(files).toHaveLength(name === 'assent-egress' ? 1 : 0);
+  });
+
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
   (hasSystemd ? test : test.skip)('is accepted by systemd-analyze (needs systemd)', () => {
     const folder = mkdtempSync(join(tmpdir(), 'assent-unit-'));

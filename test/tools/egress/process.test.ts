@@ -120,6 +120,9 @@ test('one caller leaves room for the others, whatever it does', async () => {
   const [said] = (await once(refused, 'data')) as [Buffer];
   expect(said.toString()).toMatch(/^HTTP\/1\.1 403 [^]*Assent-Denial: no_grant/i);
   expect(await isIdle(egress)).toBe(true);
+  const mismatched = await egress.post(sink, { secret, headers: { 'WebHook-Request-Origin': 'busy.example.com' } });
+  expect(mismatched).toMatchObject({ status: 403, denial: 'origin_mismatch' });
+  expect(await metric(egress, 'assent_egress_denials_total{denial="origin_mismatch"}')).toBe(1);
   // With consent: half of the places, and half of those to one webhook.
   const open = [startPost(egress, sink, asOrigin(tenant.origin))];
   await until(async () => (await metric(egress, 'assent_egress_in_flight')) === 1);
