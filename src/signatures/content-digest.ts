@@ -3,8 +3,8 @@ import { base64Of } from './base64.js';
 import { webHashes, type Hashes } from './hashes.js';
 
 /** The value of Content-Digest (RFC 9530, section 2). */
-export async function contentDigestOf(body: Uint8Array, { sha256 }: Hashes = webHashes): Promise<string> {
-  return `sha-256=:${base64Of(await sha256(body))}:`;
+export async function contentDigestOf(body: Uint8Array, hashes: Hashes = webHashes): Promise<string> {
+  return `sha-256=:${base64Of(await hashes.sha256(body))}:`;
 }
 
 const algorithms: Readonly<Record<string, string>> = { 'sha-256': 'SHA-256', 'sha-512': 'SHA-512' };

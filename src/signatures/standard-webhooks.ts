@@ -99,10 +99,10 @@ function contentOf({ id, timestamp, body }: WebhookMessage): Uint8Array<ArrayBuf
   return concatenate([head, body], head.length + body.length);
 }
 
-async function hmacOf(secret: string, content: Uint8Array<ArrayBuffer>, { hmac }: Hashes = webHashes) {
+async function hmacOf(secret: string, content: Uint8Array<ArrayBuffer>, hashes: Hashes = webHashes) {
   const key = secretOf(secret);
   if (key === undefined) throw new Error('A signing secret is not one of Standard Webhooks.');
-  return hmac(key, content);
+  return hashes.hmac(key, content);
 }
 
 /** In constant time. */
