@@ -59,14 +59,13 @@ export async function sleep(ms: number, signal?: AbortSignal | null, { ref = tru
   await until(undefined, { ms, signals: [signal], ref });
 }
 
-/** Created once: a new reason would have a stack, which costs more than the rest of the signal. */
-const over = new DOMException('The work is over.', 'AbortError');
-
 /**
  * Fires with the first of other signals, after a time, or when `abort` is called, and listens to none of them from then
  * on. So call `abort` at the end of the work.
  */
 export class LinkedController extends AbortController {
+  /** Created once: a new reason would have a stack, which costs more than the rest of the signal. */
+  static #over: DOMException | undefined;
   #leave: (() => void) | undefined;
 
   constructor(signals: Signals, ms?: number) {
@@ -80,7 +79,9 @@ export class LinkedController extends AbortController {
     if (this.signal.aborted) clearTimeout(timer);
   }
 
-  override abort(reason: unknown = over): void {
+  override abort(
+    reason: unknown = (LinkedController.#over ??= new DOMException('The work is over.', 'AbortError')),
+  ): void {
     this.#leave?.();
     super.abort(reason);
   }
