@@ -89,13 +89,7 @@ test('SIGTERM under load: every accepted request gets a status below 500, nothin
   const register = (path: string, host: string) =>
     post('/v1/subscriptions', { sink: receiver.sink(path, `${host}.hooks.test`), protocol: 'HTTP' }, subscriber);
 
-  // Two requests that wait for their webhook: one webhook responds while the process stops, the other never does.
-  const askedLate = hold('/late');
-  const askedNever = hold('/never');
   receiver.consent('/load');
-  const waiting = [register('/late', 'late'), register('/never', 'never')];
-  const [late] = await Promise.all([askedLate, askedNever]);
-
   // Eight clients that continue until their connections are refused.
   const statuses: number[] = [];
   const acknowledged: string[] = [];
@@ -112,6 +106,13 @@ test('SIGTERM under load: every accepted request gets a status below 500, nothin
     }
   });
   await warm;
+
+  // Two requests that wait for their webhook: one webhook responds while the process stops, the other never does. Not
+  // before the others, since a handshake has ten seconds.
+  const askedLate = hold('/late');
+  const askedNever = hold('/never');
+  const waiting = [register('/late', 'late'), register('/never', 'never')];
+  const [late] = await Promise.all([askedLate, askedNever]);
 
   registry.child.kill('SIGTERM');
   await logged('stopping');
