@@ -694,8 +694,9 @@ describe('the settings of a sink', () => {
     await patch(ids[2]!, { sinkcredential: { ...sinkcredential, secret: 'planted-later', overlapseconds: 600 } });
     expect(await isSame()).toMatchObject({ previouscredential: { sinkcredential } });
     await subscriber.post(`/v1/subscriptions/${ids[1]}/suspend`).send({ reason: 'Later.' }).expect(200);
-    await patch(ids[0]!, { expiresat: new Date(Date.now() + 400).toISOString() });
-    await sleep(500);
+    const end = Date.now() + 3_000;
+    await patch(ids[0]!, { expiresat: new Date(end).toISOString() });
+    await sleep(end - Date.now() + 100);
     expect(await isSame()).toMatchObject({
       subscriptions: ids.slice(2),
       protocolsettings: others[2]!.protocolsettings,
