@@ -121,7 +121,7 @@ export function createForward(settings: ForwardSettings) {
       const start = () => send(origin, request, over.signal);
       return await (tracing ? inSpan(tracing, origin, request, start) : start());
     } finally {
-      over.abort(done);
+      over.abort();
     }
   };
 }
@@ -145,9 +145,6 @@ function inSpan(
     return result;
   });
 }
-
-/** Created once: without a reason, each abort would make an error with a stack. */
-const done = new Error('The request is over.');
 
 function contentOf({ headers, body }: ForwardRequest): DeliveryMessage {
   const named = Object.entries(headers).find(([name]) => name.toLowerCase() === 'connection')?.[1] ?? '';

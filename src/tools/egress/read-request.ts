@@ -31,30 +31,17 @@ const single: ReadonlySet<string> = new Set([
   'origin',
 ]);
 
-/** These belong to the connection (RFC 9110, section 7.6.1), or are about this side only. `forward` writes its own. */
+/** These are about this side only. `forward` leaves out those of the connection and of the handshake. */
 const dropped: ReadonlySet<string> = new Set([
-  'host',
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
   'http2-settings',
-  'content-length',
-  'expect',
   'authorization',
   'cookie',
   'forwarded',
   'via',
   'content-digest',
   'x-original-url',
-  'webhook-request-origin',
 ]);
-const droppedBeginnings = ['assent-', 'x-forwarded-', 'signature', 'webhook-request-'];
+const droppedBeginnings = ['assent-', 'x-forwarded-', 'signature'];
 
 const isDropped = (name: string): boolean =>
   dropped.has(name) || droppedBeginnings.some((beginning) => name.startsWith(beginning));
@@ -82,12 +69,11 @@ export function readHeaders(rawHeaders: readonly string[], httpVersion: string):
 
   const of = (name: string) => all.get(name)?.value;
   const [own, authorization] = [of('assent-authorization'), of('authorization')];
-  const perConnection = new Set((of('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()));
   const passed: Record<string, string> = {};
   for (const [name, { name: written, value }] of all) {
     // CGI and its like would read X_Team as the X-Team that the subscription sets.
     if (name.includes('_')) continue;
-    if (!isDropped(name) && !perConnection.has(name)) passed[written] = value;
+    if (!isDropped(name)) passed[written] = value;
   }
   // With a token of its own for this process, the caller's Authorization is for the webhook.
   if (own !== undefined && authorization !== undefined) passed['Authorization'] = authorization;
