@@ -49,8 +49,8 @@ const maxSinks = 1_000;
 /**
  * Takes deliveries from senders that cannot be changed, and sends each once, through the sender's kit: a POST to
  * `/https/HOST/path` becomes a POST to `https://HOST/path`, if the caller is known, its origin has consent, and the rate
- * has room. The response of the webhook passes as it came, with `Assent-Outcome`. Every other response is a problem
- * (RFC 9457) of this process, without that header. There is no queue and no retry: those are the sender's.
+ * has room. The response of the webhook passes, with `Assent-Outcome`. Every other response is a problem (RFC 9457) of this
+ * process, without that header. There is no queue and no retry: those are the sender's.
  */
 export class Egress {
   readonly #settings: EgressSettings;
@@ -88,8 +88,7 @@ export class Egress {
       const deliver = () => this.#deliver(request, handled, left.signal);
       const answer = await (span ? span.run(deliver) : deliver());
       if (stopping.aborted) response.setHeader('Connection', 'close');
-      passOn(response, answer);
-      Object.assign(handled, { outcome: kindOf(answer.status), status: answer.status });
+      Object.assign(handled, { outcome: kindOf(answer.status), status: passOn(response, answer) });
     } catch (thrown) {
       if (left.signal.aborted) Object.assign(handled, { outcome: 'caller_left', status: 499 });
       else this.#refuse(response, thrown, handled);
@@ -275,25 +274,36 @@ const ofConnection: ReadonlySet<string> = new Set([
   'content-length',
 ]);
 
+/** Of the host that the caller asked, which is not the webhook: clients would leave this process, or keep to https here. */
+const ofAnotherHost: ReadonlySet<string> = new Set(['alt-svc', 'strict-transport-security']);
+
 /**
- * The webhook's response as it came, but for two things. A body that was too long to keep is left out, with what describes
- * it. So is the `Location` of a redirect: many senders follow it by themselves, past this process, to any address.
+ * The webhook's response as it came, but for what clients read wrongly; returns the status that the caller gets. Many take
+ * a 3xx for success if they don't follow it, so it becomes a 502, and the webhook's status is in a header. Others follow
+ * `Location` past this process, to any address. A body that was too long to keep is left out, with what describes it.
  */
-function passOn(response: ServerResponse, { status, headers, body }: Answered): void {
+function passOn(response: ServerResponse, { status, headers, body }: Answered): number {
   const named = headers.flatMap(([name, value]) => (name.toLowerCase() === 'connection' ? value.split(',') : []));
   const perConnection = new Set(named.map((name) => name.trim().toLowerCase()));
+  const outcome = kindOf(status);
+  const isRedirect = outcome === 'redirected';
+  // RFC 9110, section 15.3: neither 204 nor 205 has content. Node knows that of a 204.
+  const content = status === 205 ? undefined : body;
   const lines: string[] = [];
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
     if (ofConnection.has(lower) || perConnection.has(lower) || lower.startsWith('assent-')) continue;
-    if (body === undefined && lower.startsWith('content-')) continue;
-    if (lower === 'location' && kindOf(status) === 'redirected') continue;
+    if (ofAnotherHost.has(lower) || (lower === 'location' && isRedirect)) continue;
+    if (content === undefined && lower.startsWith('content-')) continue;
     if (isWritable(name, value)) lines.push(name, value);
   }
-  lines.push('Assent-Outcome', kindOf(status));
-  if (status !== 204 && status !== 304) lines.push('Content-Length', String(body?.length ?? 0));
+  lines.push('Assent-Outcome', outcome);
+  if (isRedirect) lines.push('Assent-Status-Code', String(status));
+  if (status !== 204) lines.push('Content-Length', String(content?.length ?? 0));
   if (response.hasHeader('Connection')) lines.push('Connection', 'close');
-  response.writeHead(status, lines).end(body);
+  const passed = isRedirect ? 502 : status;
+  response.writeHead(passed, lines).end(content);
+  return passed;
 }
 
 /** The delivery was made: a header that Node does not write is no reason to report a failure. */

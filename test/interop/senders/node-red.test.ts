@@ -148,11 +148,13 @@ describeHere('Node-RED', () => {
       const flow = await startFlow(rebound);
       await flow.order(1);
       await until(() => flow.ended().length === 1);
-      redirecting.answers.push({ status: 307, headers: { Location: inside.url } });
+      redirecting.answers.push({ status: 307, headers: { Location: inside.url, 'Retry-After': '1' } });
       const redirected = await startFlow(redirecting);
       await redirected.order(1);
       await until(() => redirected.ended().length === 1);
-      expect([flow.ended(), redirected.ended(), inside.connections()]).toEqual([[403], [307], 0]);
+      expect([flow.ended(), inside.connections()]).toEqual([[403], 0]);
+      // No success: it was sent again.
+      expect([redirected.ended(), numbers(redirecting)]).toEqual([[204], [1]]);
     } finally {
       await inside.stop();
     }

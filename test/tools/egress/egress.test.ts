@@ -193,6 +193,40 @@ test('a 410 ends the grant: the next request is refused, and not sent', async ()
   expect(webhook.received).toHaveLength(1);
 });
 
+test('no redirect counts as success: a 3xx becomes a 502 without Location, with the status of the webhook in a header', async () => {
+  const webhook = await newWebhook('redirecting');
+  const statuses = [300, 301, 302, 303, 304, 305, 307, 308, 399];
+  for (const status of statuses) {
+    webhook.respond = (response) => {
+      response
+        .writeHead(status, { Location: 'https://127.0.0.2/', 'Assent-Status-Code': '204', 'X-Why': 'moved' })
+        .end();
+    };
+    const { headers, ...posted } = await egress.post(webhook.sink, { secret: secrets.shop });
+    expect(posted).toMatchObject({ status: 502, code: 'redirected' });
+    expect(headers).toMatchObject({ 'assent-status-code': String(status), 'x-why': 'moved' });
+    expect(headers).not.toHaveProperty('location');
+  }
+  expect(webhook.received).toHaveLength(statuses.length);
+  await until(async () => (await webhook.counts())['redirected'] === statuses.length);
+});
+
+test('any other status is that of the webhook, as a response that clients read as it is meant', async () => {
+  const webhook = await newWebhook('statuses');
+  const statuses = [200, 201, 204, 205, 206, 226, 299, 400, 407, 408, 415, 418, 421, 425, 426, 500, 502, 504, 511, 599];
+  for (const status of statuses) {
+    webhook.respond = (response) => {
+      const elsewhere = { 'Alt-Svc': 'h2="127.0.0.2:443"', 'Strict-Transport-Security': 'max-age=31536000' };
+      response.writeHead(status, { Location: '/made', 'Content-Type': 'text/plain', ...elsewhere }).end('text');
+    };
+    const { headers, body, ...posted } = await egress.post(webhook.sink, { secret: secrets.shop });
+    expect([status, posted.status, headers.location]).toEqual([status, status, '/made']);
+    expect([status, body.toString()]).toEqual([status, [204, 205].includes(status) ? '' : 'text']);
+    for (const name of ['alt-svc', 'strict-transport-security', 'assent-status-code'])
+      expect(headers).not.toHaveProperty(name);
+  }
+});
+
 test('the rate is kept: beyond it 429 with Retry-After, as gateways get it; what was not sent costs nothing', async () => {
   const name = 'rated.hooks.test';
   const webhook = await newWebhook('rated', { rate: '60', host: name });
