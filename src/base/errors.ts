@@ -72,7 +72,6 @@ export const faultRules = [
   'origin_missing',
   'origin_unknown',
   'origin_exists',
-  'default_origin_exists',
   'name_changed',
   'private_member',
   'key_not_supported',

@@ -118,14 +118,6 @@ export const problems = {
       nl: 'De naam van deze herkomst is niet geverifieerd.',
     },
   },
-  default_origin_exists: {
-    status: 409,
-    when: 'A second origin of the tenant would become its default.',
-    title: {
-      en: 'The tenant already has another default origin.',
-      nl: 'De organisatie heeft al een andere standaardherkomst.',
-    },
-  },
   origin_in_use: {
     status: 409,
     when: 'You delete an origin that has subscriptions.',

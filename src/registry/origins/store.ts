@@ -78,22 +78,11 @@ export function createOriginStore({
   removeSubscriptions,
   mustVerify,
 }: OriginStoreSettings): OriginStore {
-  /** Two things are unique: the name of an origin (`name` is the new one) and the default origin of a tenant. */
-  async function refuseTaken<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
+  async function refuseTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
-      const isTaken = name !== undefined && (await database.client.origin.findUnique({ where: { name } })) !== null;
-      const present = isTaken ? undefined : await findDefaultOrigin(database.sql, tenant);
-      const [code, pointer, detail] = isTaken
-        ? (['origin_exists', '/name', nameTexts.taken(name)] as const)
-        : ([
-            'default_origin_exists',
-            '/isdefault',
-            `The default origin is ${present?.name ?? 'another one'}. Set its isdefault to false first.`,
-          ] as const);
-      throw new RegistryError(code, detail, { cause: error, faults: [{ pointer, rule: code, detail }] });
+      throw isUniqueViolation(error) ? nameTaken(name, error) : error;
     }
   }
 
@@ -112,13 +101,16 @@ export function createOriginStore({
     proved?: Proved,
   ): Promise<Created> {
     const { sql } = tx;
+    await lockDefault(sql, actor.tenant);
     const [{ isfirst }] = await sql.$queryRaw<[{ isfirst: boolean }]>`
       select not exists (select from origin where tenant = ${actor.tenant}) as isfirst`;
     const policy = policyFor(isfirst);
+    const previous = policy.isDefault ? await clearDefault(sql, actor.tenant) : undefined;
     const columns = { name, tenant: actor.tenant, mustverify: mustVerify, ...policyMembers.write(policy) };
     const [created] = await sql.$queryRaw<[OriginRow]>`${insertRows('origin', [columns])} returning *`;
     await insertKey(sql, actor, name, { ...key, startsat: created.createdat });
     record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
+    if (previous) recordCleared(tx, actor, previous);
     const origin = originOf(created);
     return { origin: proved === undefined ? origin : await storeProof(tx, actor, origin, proved), replayed: false };
   }
@@ -126,16 +118,9 @@ export function createOriginStore({
   return {
     async create(actor, origin, request) {
       const key = await makeKey(vault, actor.tenant);
-      const create = () =>
-        refuseTaken(actor.tenant, origin.name, () =>
-          database.write(async (tx) => (await repeated(tx, actor, origin, request)) ?? insert(tx, actor, origin, key)),
-        );
-      return create().catch((error: unknown) => {
-        // Another first origin was created meanwhile. It is the default, and nobody asked for this one to be it.
-        const isOvertaken = error instanceof RegistryError && error.code === 'default_origin_exists';
-        if (isOvertaken && !origin.policyFor(false).isDefault) return create();
-        throw error;
-      });
+      return refuseTaken(origin.name, () =>
+        database.write(async (tx) => (await repeated(tx, actor, origin, request)) ?? insert(tx, actor, origin, key)),
+      );
     },
 
     async holderOf(name) {
@@ -163,7 +148,7 @@ export function createOriginStore({
         });
         subscriptions += removed;
       }
-      return refuseTaken(actor.tenant, name, () =>
+      return refuseTaken(name, () =>
         database.write(async (tx) => {
           const { sql } = tx;
           const earlier = await repeated(tx, actor, origin, request);
@@ -195,17 +180,19 @@ export function createOriginStore({
     },
 
     replace: (actor, name, policyFor) =>
-      refuseTaken(actor.tenant, undefined, () =>
-        database.write(async (tx) => {
-          const { sql } = tx;
-          const before = await lockOrigin(sql, actor.tenant, name);
-          const policy = policyFor(before);
-          const [row] = await sql.$queryRaw<[OriginRow]>`
-            ${updateRows('origin', ['name'], [{ name, ...policyMembers.write(policy) }], written)} returning t.*`;
-          record(tx, actor, 'origin.replaced', name, { before, after: policy });
-          return originOf(row);
-        }),
-      ),
+      database.write(async (tx) => {
+        const { sql } = tx;
+        const before = await lockOrigin(sql, actor.tenant, name);
+        const policy = policyFor(before);
+        const isMoved = policy.isDefault && !before.isDefault;
+        if (isMoved) await lockDefault(sql, actor.tenant);
+        const previous = isMoved ? await clearDefault(sql, actor.tenant) : undefined;
+        const [row] = await sql.$queryRaw<[OriginRow]>`
+          ${updateRows('origin', ['name'], [{ name, ...policyMembers.write(policy) }], written)} returning t.*`;
+        record(tx, actor, 'origin.replaced', name, { before, after: policy });
+        if (previous) recordCleared(tx, actor, previous);
+        return originOf(row);
+      }),
 
     remove: (actor, name, check) =>
       database.write(async (tx) => {
@@ -228,9 +215,28 @@ export function createOriginStore({
   };
 }
 
-function nameTaken(name: string): RegistryError {
+function nameTaken(name: string, cause?: unknown): RegistryError {
   const detail = nameTexts.taken(name);
-  return new RegistryError('origin_exists', detail, { faults: [{ pointer: '/name', rule: 'origin_exists', detail }] });
+  const faults = [{ pointer: '/name', rule: 'origin_exists' as const, detail }];
+  return new RegistryError('origin_exists', detail, { cause, faults });
+}
+
+/** Until the transaction ends, no other one chooses the default origin of the tenant. */
+async function lockDefault(sql: Sql, tenant: string): Promise<void> {
+  const name = `default origin of ${tenant}`;
+  await sql.$queryRaw`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || ${name}, 0))::text`;
+}
+
+/** Returns the origin that was the default; undefined if there was none. Needs `lockDefault`. */
+async function clearDefault(sql: Sql, tenant: string): Promise<Origin | undefined> {
+  const [row] = await sql.$queryRaw<OriginRow[]>`
+    update origin t set isdefault = false ${written} where tenant = ${tenant} and isdefault returning t.*`;
+  return row && originOf(row);
+}
+
+/** After the entry of the new default origin: whoever follows the changes never sees a tenant without one. */
+function recordCleared(tx: Transaction, actor: Actor, previous: Origin): void {
+  record(tx, actor, 'origin.replaced', previous.name, { before: { ...previous, isDefault: true }, after: previous });
 }
 
 interface PolicyChange {

@@ -278,17 +278,56 @@ describe('the default origin', () => {
     expect((await register(undefined, newSink()).expect(201)).body.origin).toBe(name);
 
     const second = newName();
-    const refused = {
-      code: 'default_origin_exists',
-      detail: `The default origin is ${name}. Set its isdefault to false first.`,
-      faults: [{ pointer: '/isdefault' }],
-    };
-    expect((await create(second, { isdefault: true }).expect(409)).body).toMatchObject(refused);
-    await create(second).expect(201);
-    expect((await patch(second, { isdefault: true }).expect(409)).body).toMatchObject(refused);
-    await patch(name, { isdefault: false }).expect(200);
-    await patch(second, { isdefault: true }).expect(200);
+    await create(second, { isdefault: true }).expect(201);
     expect((await register(undefined, newSink()).expect(201)).body.origin).toBe(second);
+  });
+
+  test('moves in one transaction, whose changes and audit records name both origins', async () => {
+    const [first, second] = [newName(), newName()];
+    await create(first, { isdefault: true }).expect(201);
+    const tag = (await admin.get(`/v1/origins/${first}`).expect(200)).get('ETag')!;
+    const { body: from } = await admin.get('/v1/changes').expect(200);
+    const moved = await create(second, { isdefault: true }).expect(201);
+    const { body: after } = await admin.get('/v1/changes').query({ after: from.cursor }).expect(200);
+    expect(after.changes.map(({ kind, origin }: { kind: string; origin: string }) => [kind, origin])).toEqual([
+      ['origin.changed', second],
+      ['origin.changed', first],
+    ]);
+    const entryOf = async (name: string) => (await admin.get('/v1/audit').query({ target: `origin:${name}` })).body[0];
+    const request = { requestid: moved.get('X-Request-Id') };
+    expect(await entryOf(second)).toMatchObject({ ...request, action: 'origin.created', details: { isdefault: true } });
+    expect(await entryOf(first)).toMatchObject({
+      ...request,
+      action: 'origin.replaced',
+      changed: { isdefault: { before: true, after: false } },
+    });
+    await patch(first, { description: 'Old.' }).set('If-Match', tag).expect(412);
+
+    await patch(first, { isdefault: true }).expect(200);
+    expect((await admin.get(`/v1/origins/${second}`).expect(200)).body.isdefault).toBe(false);
+    await patch(first, { isdefault: true }).expect(200);
+    await patch(first, { isdefault: false }).expect(200);
+    await register(undefined, newSink()).expect(409);
+  });
+
+  test('is exactly one, however many are made the default at once', async () => {
+    const crowded = await registry.as('assent:admin', { tenant: 'drukte' });
+    const names = Array.from({ length: 6 }, newName);
+    for (const name of names) await crowded.post('/v1/origins').send({ name }).expect(201);
+    const others = Array.from({ length: 6 }, newName);
+    const made = await Promise.all([
+      ...others.map((name) => crowded.post('/v1/origins').send({ name, isdefault: true })),
+      ...names.map((name) =>
+        crowded.patch(`/v1/origins/${name}`).type('application/merge-patch+json').send('{"isdefault":true}'),
+      ),
+      ...names.map((name) => crowded.put(`/v1/origins/${name}`).send({ isdefault: true })),
+    ]);
+    expect(made.map(({ status }) => status)).toEqual([
+      ...others.map(() => 201),
+      ...Array.from({ length: 12 }, () => 200),
+    ]);
+    const { body } = await crowded.get('/v1/origins').expect(200);
+    expect(body.filter(({ isdefault }: { isdefault: boolean }) => isdefault)).toHaveLength(1);
   });
 
   test('is the first of the tenant, unless the request says otherwise', async () => {

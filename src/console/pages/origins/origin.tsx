@@ -53,24 +53,14 @@ async function findDefault(): Promise<string | undefined> {
   return defaultOf(rows);
 }
 
-async function setDefault(name: string, isdefault: boolean, reference: string): Promise<void> {
-  const { tag } = await readOrigin(name);
-  const header = { 'If-Match': tag, ...referenceHeader(reference) };
-  await api.PATCH('/origins/{name}', {
-    params: { path: { name }, header },
-    body: { isdefault },
-  });
-}
-
-/** Two changes, because a tenant has at most one default origin. If the second fails, trying again does only that. */
 function MakeDefaultDialog({ name, onDone, onClose }: { name: string; onDone: () => void; onClose: () => void }) {
   const [reference, setReference] = useState('');
   const action = useAction();
   const present = useResource('default origin', findDefault, ({ kind }) => kind === 'origin.changed');
   const make = async () => {
-    const before = await findDefault();
-    if (before !== undefined && before !== name) await setDefault(before, false, reference);
-    await setDefault(name, true, reference);
+    const { tag } = await readOrigin(name);
+    const header = { 'If-Match': tag, ...referenceHeader(reference) };
+    await api.PATCH('/origins/{name}', { params: { path: { name }, header }, body: { isdefault: true } });
     announce(t(texts.madeDefault));
     onDone();
   };
