@@ -1,40 +1,20 @@
 // What vacuum leaves after an hour of mixed load: registrations, renewals, removals, reports, leases, counts, retention.
-// Two databases of one Postgres get the same load: one as the migration makes it, and one without its storage parameters.
-// No webhook is asked: responses are made up, so that the load is on the database.
+// Two registries, on databases of one Postgres, get the same load: one database as the migration makes it, and one without
+// its storage parameters. Every webhook is one on localhost that consents.
 //
-//   npm run bench:bloat -- [--size N] [--minutes N] [--json FILE]
+//   npm run bench:bloat -- [--size N] [--minutes N] [--smallest] [--json FILE]
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { forgetChanges } from '../../dist/registry/changes/retention.js';
-import { Leases } from '../../dist/registry/deliveries/lease.js';
-import { createRecordOutcomes } from '../../dist/registry/deliveries/record-outcomes.js';
-import { forgetGrants, noteExpiries } from '../../dist/registry/grants/retention.js';
-import { Queue } from '../../dist/registry/handshake/queue.js';
-import { RateWindows } from '../../dist/registry/handshake/rate-window.js';
-import { forgetCooldowns, forgetHandshakes, forgetRateWindows } from '../../dist/registry/handshake/retention.js';
-import { createSettle } from '../../dist/registry/handshake/settle.js';
-import { renewDue } from '../../dist/registry/handshake/renew.js';
-import { Counter } from '../../dist/registry/statistics/counter.js';
 import { migrate } from '../../dist/registry/storage/migrate.js';
 import { openDatabase } from '../../dist/registry/storage/open-database.js';
-import { createCredentialVault, openDevelopmentKeys } from '../../dist/registry/subscriptions/credential-vault.js';
-import { createRegister } from '../../dist/registry/subscriptions/register.js';
-import { createSubscriptionWriter } from '../../dist/registry/subscriptions/write.js';
 import { fillUsed, origin, tenant } from './fill.mjs';
 import { createDatabase, withHarness } from './harness.mjs';
 import { median, round2 } from './measure.mjs';
+import { finish, readOptions } from './options.mjs';
 
-const { values } = parseArgs({
-  options: {
-    size: { type: 'string', default: '100000' },
-    minutes: { type: 'string', default: '60' },
-    json: { type: 'string' },
-  },
-});
-const size = Number(values.size);
-const minutes = Number(values.minutes);
+const { size, minutes, json } = readOptions({ size: 100_000, minutes: 60 }, { size: 1_000, minutes: 0.1 });
 
 /** In a second; renewals follow from the leases. */
 const perSecond = { registrations: 30, removals: 25, reports: 20, leases: 20 };
@@ -64,20 +44,33 @@ const measured = `
 const deadOf = (rows, table) => rows.find(({ name }) => name === table).dead;
 
 const settings = ['fsync = off', 'synchronous_commit = off', 'full_page_writes = off', 'shared_buffers = 256MB'];
-const results = await withHarness({ settings }, async ({ url, folder }) => {
+const results = await withHarness({ settings }, async (harness) => {
+  const { start, folder, url } = harness;
+  const { told: webhook } = await start('consenting-webhook.mjs');
+  const caFile = join(folder, 'ca.pem');
+  await writeFile(caFile, webhook.ca);
   const runs = [];
   for (const name of ['tuned', 'defaults']) {
     const at = await createDatabase(url, name);
-    const database = await openDatabase({ databaseUrl: at, dataFolder: '' });
-    await migrate(database);
     const client = new pg.Client({ connectionString: at });
     // Only the first error counts, which ends the Postgres.
     client.on('error', () => undefined);
     await client.connect();
+    await migrateAt(at);
     if (name === 'defaults') await resetParameters(client);
     await fillUsed(at, size);
+    await pointTo(client, webhook.port);
     await shortenLeases(client);
-    const load = await createLoad(database, folder);
+    const load = await createLoad(harness, client, {
+      DATABASE_URL: at,
+      ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
+      ASSENT_SINK_PORTS: String(webhook.port),
+      ASSENT_SINK_CA_FILE: caFile,
+      ASSENT_HANDSHAKES_IN_FLIGHT_PER_HOST: '200',
+      ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: '200',
+      ASSENT_HANDSHAKES_PER_HOST: '1000000',
+      ASSENT_HANDSHAKES_PER_TENANT: '1000000',
+    });
     const state = async () => (await client.query(measured, [tables])).rows;
     runs.push({ name, load, state, before: await state(), samples: [], close: () => client.end() });
   }
@@ -85,7 +78,7 @@ const results = await withHarness({ settings }, async ({ url, folder }) => {
   let sampledAt = 0;
   for (let tick = 0; performance.now() < endAt; tick += 1) {
     const tickedAt = performance.now();
-    for (const run of runs) await run.load.tick(tick);
+    await Promise.all(runs.map((run) => run.load.tick(tick)));
     if (tickedAt - sampledAt > 60_000) {
       sampledAt = tickedAt;
       for (const run of runs) run.samples.push(await run.state());
@@ -96,12 +89,13 @@ const results = await withHarness({ settings }, async ({ url, folder }) => {
   }
   const found = [];
   for (const run of runs) {
+    const { done, failures } = run.load;
     found.push({
       name: run.name,
-      done: run.load.done,
+      done,
       tables: summary(run.before, [...run.samples, await run.state()]),
+      ...(failures.length > 0 && { fails: failures.slice(0, 3).join('; ') }),
     });
-    await run.load.close();
     await run.close();
   }
   return found;
@@ -110,7 +104,28 @@ for (const { name, done, tables: rows } of results) {
   console.log(`${name}: ${JSON.stringify(done)}`);
   console.table(rows);
 }
-if (values.json) await writeFile(values.json, `${JSON.stringify(results, undefined, 2)}\n`);
+finish(results, { json });
+
+async function migrateAt(url) {
+  const database = await openDatabase({ databaseUrl: url, dataFolder: '' });
+  await migrate(database);
+  await database.close();
+}
+
+/** Each sink of the database is a path of the webhook. */
+async function pointTo(client, port) {
+  await client.query('set session_replication_role = replica');
+  for (const [table, more] of [
+    ['subscription', ''],
+    ['"grant"', ''],
+    ['handshake', ", sinkhost = 'localhost'"],
+  ]) {
+    await client.query(
+      `update ${table} set sink = 'https://localhost:${port}/' || split_part(sink, '/', 3) || '/' || split_part(sink, '/', 5)${more}`,
+    );
+  }
+  await client.query('vacuum (full, analyze)');
+}
 
 async function resetParameters(client) {
   const { rows } = await client.query(
@@ -154,142 +169,87 @@ function summary(before, samples) {
   });
 }
 
-/** What one process does with a database, a quarter of a second at a time. */
-async function createLoad(database, folder) {
-  const queue = new Queue({
-    database,
-    rateWindows: new RateWindows({ perHost: 1_000_000, perTenant: 1_000_000 }),
-    publicUrl: 'https://assent.example.com',
-    callbackSeconds: 3_600,
-    deadlineMs: 20_000,
-    inFlight: { perHost: 200, perTenant: 200, unstored: new Set() },
-  });
-  const { settle } = createSettle({
-    database,
-    maxAttempts: 3,
-    retry: { firstMs: 1_000, maxMs: 60_000, factor: 4 },
-    random: Math.random,
-  });
-  const counter = new Counter({ query: database.query, now: Date.now });
-  const done = { registered: 0, settled: 0, removed: 0, failed: 0 };
-  const settleAll = (begun) =>
-    Promise.all(
-      begun.map(async (each) => {
-        const { verdict } = await settle(each, responseTo(each));
-        counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1);
-        done.settled += 1;
-      }),
-    );
-  const adopt = async (work) => {
-    const { begun, result } = await work(50);
-    await settleAll(begun);
-    return result;
+/** What the clients of one registry do, a quarter of a second at a time. */
+async function createLoad({ createRegistry, token }, client, env) {
+  const registry = await createRegistry(env, (config) => ({
+    ...config,
+    // So that it deletes as much as an older registry does.
+    retention: { ...config.retention, days: 0, feedHours: 0 },
+  }));
+  const { url } = await registry.start();
+  const done = { registered: 0, removed: 0, reported: 0, leased: 0 };
+  const failures = [];
+  const tokens = { consumer: await token('assent:subscribe', 'consumer'), sender: await token('assent:deliver') };
+  const request = async (who, method, path, body) => {
+    const response = await fetch(`${url}/v1${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${tokens[who]}`, 'Content-Type': 'application/json', Prefer: 'respond-async' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
   };
-  const vault = createCredentialVault(await openDevelopmentKeys(folder));
-  const limits = {
-    quotaError: () => undefined,
-    backlogError: async () => undefined,
-    prices: { perSubscriber: 1e9, perTenant: 1e9 },
-  };
-  const { register } = createRegister({ database, vault, queue, adopt, ...limits });
-  const writer = createSubscriptionWriter({ database, vault, register, ...limits });
-  const recordOutcomes = createRecordOutcomes(database);
-  const leases = new Leases(database);
-  const principal = { tenant, subscriber: 'consumer', scopes: new Set(['assent:subscribe']), tokenExpiresAt: Infinity };
-  const caller = { principal, actor: { tenant, name: 'consumer' } };
-  const ids = (
-    await database.query(
-      `select id from subscription where tenant = '${tenant}' and subscriber = 'consumer' order by id limit 50000`,
-    )
-  ).map(({ id }) => id);
-  const sinks = (await database.query(`select sink from "grant" where origin = '${origin}' limit 20000`)).map(
-    ({ sink }) => sink,
+  const list = async (text, values) => (await client.query(text, values)).rows.map(({ it }) => it);
+  const ids = await list(
+    `select id as it from subscription where tenant = $1 and subscriber = 'consumer' order by id limit 50000`,
+    [tenant],
   );
+  const sinks = await list('select sink as it from "grant" where origin = $1 and state = \'live\' limit 20000', [
+    origin,
+  ]);
+  const [base] = /^https:\/\/[^/]+/.exec(sinks[0]);
   const anySink = () => sinks[Math.floor(Math.random() * sinks.length)];
   let number = 0;
 
   const registerOne = async () => {
     number += 1;
-    const definition = {
-      sink: `https://webhooks.example.com/later/${number}`,
-      protocol: 'HTTP',
-      types: [`com.example.case${number % 50_000}.changed.v1`],
-      price: 0,
-    };
-    const request = {
-      tenant,
-      subscriber: 'consumer',
-      key: `key-${number}`,
-      operation: 'createSubscription',
-      content: number,
-    };
-    const requested = { isSuspended: false, definition, origin, credential: { kind: 'none' } };
-    ids.push((await register(caller, requested, request, true)).id);
+    const sink = `${base}/later/${number}`;
+    const types = [`com.example.case${number % 50_000}.changed.v1`];
+    ids.push((await request('consumer', 'POST', '/subscriptions', { sink, protocol: 'HTTP', types })).id);
     done.registered += 1;
   };
   const removeOne = async () => {
-    await writer.remove(caller, ids.shift(), () => undefined);
+    await request('consumer', 'DELETE', `/subscriptions/${ids.shift()}`);
     done.removed += 1;
   };
-  const report = () => {
-    const outcomes = Array.from({ length: perSecond.reports }, (_, index) => {
-      const more =
-        index < 2 ? { kind: 'throttled', statusCode: 429, holdSeconds: 5 } : { kind: 'delivered', statusCode: 204 };
-      return { index, origin, sink: anySink(), count: 10, ageSeconds: 0, ...more };
-    });
-    const request = { tenant, subscriber: 'sender', key: undefined, operation: 'report', content: outcomes };
-    return recordOutcomes({ tenant, name: 'sender' }, outcomes, request);
+  const report = async () => {
+    const outcomes = Array.from({ length: perSecond.reports }, (_, index) => ({
+      origin,
+      sink: anySink(),
+      count: 10,
+      ...(index < 2 ? { statuscode: 429, retryafter: '5' } : { statuscode: 204 }),
+    }));
+    await request('sender', 'POST', '/deliveries/outcomes', outcomes);
+    done.reported += outcomes.length;
   };
-  const take = (index) =>
-    leases.take({ tenant, origin, sink: sinks[index], instance: `i${index % 3}`, requests: 5, returns: [] });
-  const untilDone = async (most, step) => {
-    while ((await database.write((tx) => step(tx, most))) === most);
+  const take = async (index) => {
+    const sink = sinks[Math.floor(Math.random() * Math.min(2_000, sinks.length))];
+    const { status } = await fetch(`${url}/v1/leases`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${tokens.sender}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ origin, sink, instance: `i${index % 3}`, requests: 5 }),
+    });
+    // 403 while the webhook rests, or after its last subscription was removed.
+    if (![200, 201, 403].includes(status)) throw new Error(`POST /leases: ${status}`);
+    done.leased += 1;
   };
   const times = (count, work) => Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
   const works = [
     [1, () => times(Math.round(perSecond.registrations / everySecond), registerOne)],
     [1, () => times(Math.round(perSecond.removals / everySecond), removeOne)],
-    [
-      1,
-      async () => {
-        const { begun } = await queue.claim(50);
-        await settleAll(begun);
-      },
-    ],
     [everySecond, report],
-    [everySecond, () => times(perSecond.leases, () => take(Math.floor(Math.random() * 2_000)))],
-    [2 * everySecond, () => database.write((tx) => renewDue(tx, 1_000, { perHost: 1_000_000, perTenant: 1_000_000 }))],
-    [2 * everySecond, () => untilDone(100, noteExpiries)],
-    [5 * everySecond, () => counter.flush()],
-    [300 * everySecond, () => forgetHandshakes(database.query, 0)],
-    [300 * everySecond, () => forgetChanges(database.query, 0)],
-    [300 * everySecond, () => forgetGrants(database, 0)],
-    [300 * everySecond, () => forgetRateWindows(database.query)],
-    [300 * everySecond, () => forgetCooldowns(database.query)],
+    [everySecond, () => times(perSecond.leases, take)],
+    [300 * everySecond, () => registry.forget()],
   ];
   return {
     done,
+    failures,
     async tick(tick) {
       for (const [every, work] of works) {
-        if (tick % every !== 0) continue;
-        await work().catch((error) => {
-          done.failed += 1;
-          if (done.failed < 20) console.error(error);
-        });
+        if (tick % every === 0) await work().catch((error) => failures.push(error.message));
       }
     },
-    close: () => database.close(),
   };
-}
-
-/** One of twenty gives no response. */
-function responseTo({ claim }) {
-  const timing = { totalMs: 20 };
-  if (Math.random() < 0.05) return { kind: 'unanswered', code: 'connection_refused', detail: 'made up', timing };
-  const headers = [
-    ['WebHook-Allowed-Origin', claim.origin],
-    ['WebHook-Allowed-Rate', '100'],
-  ];
-  return { kind: 'answered', status: 200, headers, remoteAddress: '203.0.113.7', timing };
 }

@@ -1,33 +1,25 @@
 // `assent egress` beside a bare undici proxy, in the same run: both post the same requests to the same https webhook, over
 // kept connections. Twice: to an origin without signatures, and to one that signs each delivery (Ed25519).
 //
-//   npm run bench:egress -- [--seconds S] [--rounds R] [--connections N] [--warm-up S] [--json FILE]
+//   npm run bench:egress -- [--seconds S] [--rounds R] [--connections N] [--warm-up S] [--smallest] [--json FILE]
 import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { withHarness } from './harness.mjs';
 import { load, requestBytes } from './load.mjs';
 import { median, round2 } from './measure.mjs';
+import { finish, readOptions } from './options.mjs';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '3' },
-    rounds: { type: 'string', default: '5' },
-    connections: { type: 'string', default: '32' },
-    'warm-up': { type: 'string', default: '10' },
-    json: { type: 'string' },
-  },
-});
-const [seconds, rounds, connections, warmUp] = [
-  values.seconds,
-  values.rounds,
-  values.connections,
-  values['warm-up'],
-].map(Number);
+const {
+  seconds,
+  rounds,
+  connections,
+  'warm-up': warmUp,
+  json,
+} = readOptions({ seconds: 3, rounds: 5, connections: 32, 'warm-up': 10 }, { seconds: 0.5, rounds: 1, 'warm-up': 0.5 });
 const secret = 'the secret of the bench';
 const origins = { plain: 'plain.example.com', signed: 'signed.example.com' };
 const body = JSON.stringify({
@@ -36,7 +28,7 @@ const body = JSON.stringify({
   text: 'y'.repeat(400),
 });
 
-await withHarness({}, async ({ start, startRegistry, token, folder }) => {
+const egress = await withHarness({}, async ({ start, startRegistry, token, folder }) => {
   const { told: webhook } = await start('consenting-webhook.mjs');
   const caFile = join(folder, 'ca.pem');
   await writeFile(caFile, webhook.ca);
@@ -112,11 +104,12 @@ await withHarness({}, async ({ start, startRegistry, token, folder }) => {
       });
     }
     console.table(rows);
-    if (values.json) await writeFile(values.json, `${JSON.stringify({ egress: rows }, undefined, 2)}\n`);
+    return rows;
   } finally {
     child.kill('SIGKILL');
   }
 });
+finish({ egress }, { json });
 
 /** User and system time of a process so far (Linux: in hundredths of a second). */
 async function cpuSeconds(pid) {

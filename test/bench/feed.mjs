@@ -1,31 +1,27 @@
 // The change feed on a real Postgres (fsync as it is by default): from commit to follower, to 100 streams, and catching
 // up.
 //
-//   [chrt -f 10] npm run bench:feed -- [--json FILE] [--seconds N] [--rate CHANGES_A_SECOND] [--delay]
+//   [chrt -f 10] npm run bench:feed -- [--seconds N] [--rate CHANGES_A_SECOND] [--delay] [--smallest] [--json FILE]
 //
 // On a machine that others use, `chrt` keeps them from what is measured.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { changeChannel } from '../../dist/registry/storage/database.js';
-import { Follower } from '../../dist/registry/changes/follower.js';
 import { readLog } from '../../dist/registry/changes/log.js';
-import { dialects } from '../../dist/matching/filters/dialects.js';
-import { Replica } from '../../dist/matching/replica/replica.js';
-import { openDatabase } from '../../dist/registry/storage/open-database.js';
-import { listen } from '../../dist/registry/storage/listen.js';
-import { migrate } from '../../dist/registry/storage/migrate.js';
 import { withHarness } from './harness.mjs';
 import { median, noise, percentile } from './measure.mjs';
+import { finish, readOptions } from './options.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const clock = () => performance.timeOrigin + performance.now();
 const tenant = 'bench';
-const rounds = 6;
+const options = readOptions(
+  { seconds: 12, rate: 2_000, rounds: 6, stream: 5, delay: false },
+  { seconds: 0.5, rounds: 1, stream: 0.5 },
+);
 
 /** Resolves with [batch, sent at, known to be committed at] of each. */
 async function write(url, settings) {
@@ -53,26 +49,15 @@ async function measureDelay(url, follow, { seconds, perSecond }) {
   };
 }
 
-/** The follower of a process, as service/following.ts makes it. */
-const followAsService = (url, database) => async (onChanges) => {
-  const ending = new AbortController();
-  const follower = new Follower({
-    database,
-    createReplica: (now) => new Replica({ dialects, now }),
-    pollMs: 1_000,
-    onFault: console.error,
-  });
-  await follower.catchUp();
-  follower.subscribe(onChanges);
-  const settings = { databaseUrl: url, channel: changeChannel, onFault: console.error };
-  const loops = [
-    follower.run(ending.signal),
-    listen({ ...settings, onWake: follower.wake, onConnect: follower.distrust }, ending.signal),
-  ];
+/** A process of the registry, which follows its log. */
+const followAsRegistry = (createRegistry) => async (onChanges) => {
+  const registry = await createRegistry();
+  await registry.start();
+  await registry.follow();
+  registry.context.follower.subscribe(onChanges);
   return async () => {
-    await follower.catchUp();
-    ending.abort();
-    await Promise.all(loops);
+    await registry.follow();
+    await registry.stop();
   };
 };
 
@@ -154,7 +139,7 @@ async function measureServer({ startRegistry, token: createToken, url }, databas
   const streams = await openStreams(port, token, readers);
   const { cursor } = await get('');
   let startedAt = performance.now();
-  const written = (await write(url, { perSecond: 2_000, seconds: 5 })).length * 10;
+  const written = (await write(url, { perSecond: 2_000, seconds: options.stream })).length * 10;
   await streams.untilAll(written);
   const steadySeconds = (performance.now() - startedAt) / 1_000;
   startedAt = performance.now();
@@ -191,21 +176,12 @@ async function measureCatchUp(database) {
   return { rows, perSecond: rows / ((performance.now() - startedAt) / 1_000) };
 }
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'string' },
-    seconds: { type: 'string' },
-    rate: { type: 'string' },
-    delay: { type: 'boolean' },
-  },
-});
-await withHarness({ settings: [] }, async (harness) => {
-  const database = await openDatabase({ databaseUrl: harness.url, dataFolder: harness.folder });
-  await migrate(database);
-  const perSecond = Number(values.rate ?? 2_000);
-  const seconds = Number(values.seconds ?? 12) / rounds;
+const result = await withHarness({ settings: [] }, async (harness) => {
+  const { database } = await harness.createRegistry();
+  const { rate: perSecond, rounds } = options;
+  const seconds = options.seconds / rounds;
   const follows = {
-    follower: followAsService(harness.url, database),
+    follower: followAsRegistry(harness.createRegistry),
     bare: followBare(harness.url),
   };
   const found = Object.fromEntries(Object.keys(follows).map((who) => [who, []]));
@@ -231,18 +207,21 @@ await withHarness({ settings: [] }, async (harness) => {
     console.log(`${' '.repeat(9)} statement sent to follower                   ${ms(statement)}`);
     console.log(`${' '.repeat(9)} statement sent to commit                     ${ms(writing)}`);
   }
-  if (!values.delay) await measureOthers(harness, database, delay);
-  await database.close();
+  const others = options.delay ? {} : await measureOthers(harness, database);
+  return { delay, ...others };
 });
+finish(result, options);
 
-async function measureOthers(harness, database, delay) {
+async function measureOthers(harness, database) {
   const server = await measureServer(harness, database);
-  console.log(`100 streams, 2,000 changes/s for 5 s: all there after ${server.steadySeconds.toFixed(1)} s`);
+  console.log(
+    `100 streams, 2,000 changes/s for ${options.stream} s: all there after ${server.steadySeconds.toFixed(1)} s`,
+  );
   console.log(`100 streams, a burst: ${Math.round(server.fanOut)} changes/s sent`);
   console.log(
     `catching up over HTTP: ${Math.round(server.pages)} changes/s by pages, ${Math.round(server.stream)} by stream`,
   );
   const catchUp = await measureCatchUp(database);
   console.log(`catching up a process: ${Math.round(catchUp.perSecond)} changes/s (${catchUp.rows})`);
-  if (values.json) await writeFile(values.json, `${JSON.stringify({ delay, server, catchUp }, null, 2)}\n`);
+  return { server, catchUp };
 }

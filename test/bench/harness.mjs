@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { readConfig } from '../../dist/registry/app/config.js';
+import { createService } from '../../dist/registry/app/service.js';
+import { createLog } from '../../dist/registry/http/log.js';
 import { createToken } from '../../dist/tools/cli/login/create-token.js';
 import { freePort, startPostgres } from '../support/postgres.mjs';
 import { fill } from './fill.mjs';
@@ -20,6 +23,7 @@ export async function withHarness({ settings, size }, work) {
   const folder = await mkdtemp(join(tmpdir(), 'assent-bench-'));
   const postgres = await startPostgres(settings);
   const children = [];
+  const services = [];
   const env = { ...process.env, DATABASE_URL: postgres.url, ASSENT_DATA: folder, ASSENT_LOG_LEVEL: 'warn' };
 
   /** A program of this folder, and what it says first. It gets `argument` as JSON. */
@@ -49,6 +53,16 @@ export async function withHarness({ settings, size }, work) {
     return { child, port, url: `http://127.0.0.1:${port}`, longestPauseMs };
   }
 
+  /** A registry in this process, as main.ts composes it. It listens and works once it is started. */
+  async function createRegistry(more = {}, adapt = (config) => config) {
+    const config = adapt(readConfig({ ...env, ASSENT_PORT: '0', ASSENT_OPERATIONS_PORT: '0', ...more }));
+    const service = await createService({ config, log: createLog('silent') });
+    let stopped;
+    const stop = () => (stopped ??= service.stop());
+    services.push(stop);
+    return { ...service, stop };
+  }
+
   /** node:http that reads and parses a body and answers a constant of this many bytes. */
   const startBare = async (bytes) => (await start('bare-server.mjs', bytes)).told;
 
@@ -56,8 +70,9 @@ export async function withHarness({ settings, size }, work) {
     createToken({ tenant: 'bench', subscriber, scopes: [scope], minutes: 60 }, env);
   try {
     if (size !== undefined) await fill(postgres.url, size);
-    return await work({ start, startRegistry, startBare, token, folder, url: postgres.url });
+    return await work({ start, startRegistry, createRegistry, startBare, token, folder, url: postgres.url });
   } finally {
+    await Promise.all(services.map((stop) => stop()));
     const ended = children.map((child) => child.exitCode ?? child.signalCode ?? once(child, 'exit'));
     for (const child of children) child.kill('SIGKILL');
     await Promise.all(ended);

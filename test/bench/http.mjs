@@ -1,22 +1,21 @@
 // What delivery systems ask before every event, over HTTP with authentication, side by side with bare node:http servers
 // that read and parse the same body and answer a constant of the same size; and registration, beside handshakes alone.
 //
-//   npm run bench:http -- [--size N] [--seconds S] [--rounds R] [--no-register] [--json FILE]
-import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+//   npm run bench:http -- [--size N] [--seconds S] [--rounds R] [--no-register] [--smallest] [--json FILE]
 import pg from 'pg';
 import { origin } from './fill.mjs';
 import { withHarness } from './harness.mjs';
 import { load, requestBytes } from './load.mjs';
 import { measureHttp } from './match-http.mjs';
 import { median, round2 } from './measure.mjs';
+import { finish, readOptions } from './options.mjs';
 import { measureRegistration } from './register.mjs';
 
 const questions = 50_000;
 const pairsAtOnce = 100;
 
 /** Look-ups with keys drawn at random, one pair and a hundred at a time, on one process and on two. */
-async function measureLookUps(size, { seconds, rounds }) {
+async function measureLookUps(size, { seconds, rounds, 'warm-up': warmUp }) {
   return withHarness({ size }, async ({ startRegistry, startBare, token, url }) => {
     const headers = { Authorization: `Bearer ${await token('assent:deliver')}` };
     const sinks = await drawSinks(url);
@@ -47,8 +46,8 @@ async function measureLookUps(size, { seconds, rounds }) {
         ports === ours
           ? load64(ours, { requests, status, seconds: length })
           : load64(theirs, { requests: theirRequests, seconds: length });
-      await run(ours, 1);
-      await run(theirs, 1);
+      await run(ours, warmUp);
+      await run(theirs, warmUp);
       await first.longestPauseMs();
       const runs = [];
       for (let round = 0; round < rounds; round += 1) {
@@ -131,26 +130,17 @@ function sum(runs) {
   };
 }
 
-const { values } = parseArgs({
-  options: {
-    size: { type: 'string' },
-    seconds: { type: 'string', default: '2' },
-    rounds: { type: 'string', default: '5' },
-    'no-register': { type: 'boolean', default: false },
-    json: { type: 'string' },
-  },
-});
-const settings = { seconds: Number(values.seconds), rounds: Number(values.rounds) };
-const sizes = values.size ? [Number(values.size)] : [100_000, 1_000_000];
+const options = readOptions(
+  { size: 0, seconds: 2, rounds: 5, 'warm-up': 1, 'no-register': false },
+  { size: 1_000, seconds: 0.3, rounds: 1, 'warm-up': 0.2 },
+);
+const sizes = options.size > 0 ? [options.size] : [100_000, 1_000_000];
 const rows = [];
-for (const size of sizes) rows.push(...(await measureLookUps(size, settings)));
+for (const size of sizes) rows.push(...(await measureLookUps(size, options)));
 console.table(rows);
-const match = await measureHttp(Math.min(...sizes));
+const match = await measureHttp(Math.min(...sizes), options);
 console.table([match]);
-const register = values['no-register'] ? undefined : await measureRegistration();
+const register = options['no-register'] ? undefined : await measureRegistration(options);
 if (register) console.table([register]);
-if (values.json) {
-  const of = (what) => rows.find((row) => row.what === what && row.processes === 1);
-  const result = { lookup: of('lookup'), batch: of('batch'), match, register, rows };
-  await writeFile(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
-}
+const of = (what) => rows.find((row) => row.what === what && row.processes === 1);
+finish({ lookup: of('lookup'), batch: of('batch'), match, register, rows }, options);

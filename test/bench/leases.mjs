@@ -1,26 +1,21 @@
 // What leases cost: a process that gives them, on one Postgres with fsync on, against bare statements in the same run.
 // For many pairs (each asker has its own), and for one pair that all ask about, whose row every lease changes.
 //
-//   npm run bench:leases -- [--seconds N] [--clients N]
+//   npm run bench:leases -- [--seconds N] [--clients N] [--smallest] [--json FILE]
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
-import { openDatabase } from '../../dist/registry/storage/open-database.js';
-import { Leases } from '../../dist/registry/deliveries/lease.js';
-import { migrate } from '../../dist/registry/storage/migrate.js';
 import { withHarness } from './harness.mjs';
 import { percentile } from './measure.mjs';
+import { finish, readOptions } from './options.mjs';
 
-const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '5' }, clients: { type: 'string', default: '16' } },
-});
-const seconds = Number(values.seconds);
-const clients = Number(values.clients);
+const { seconds, clients, json } = readOptions({ seconds: 5, clients: 16 }, { seconds: 0.3 });
 const pairs = 1_000;
 const origin = 'a.example.com';
 
-await withHarness({ settings: [] }, async ({ url }) => {
-  const database = await openDatabase({ databaseUrl: url, dataFolder: '' });
-  await migrate(database);
+const result = await withHarness({ settings: [] }, async ({ createRegistry }) => {
+  const {
+    database,
+    context: { leases },
+  } = await createRegistry();
   await database.exclusively(({ execute }) =>
     execute(
       `insert into origin (name, tenant, defaultrate, judgement, callback, grantseconds, profile)
@@ -54,7 +49,6 @@ await withHarness({ settings: [] }, async ({ url }) => {
     return { rate: times.length / seconds, p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
   }
 
-  const leases = new Leases(database);
   const take = (client, number) => {
     const sink = `https://webhook.example.com/${number}`;
     return leases.take({ tenant: 't', origin, sink, instance: `i${client}`, requests: 10, returns: [] });
@@ -69,10 +63,12 @@ await withHarness({ settings: [] }, async ({ url }) => {
     ['lease, one pair for all', (client) => take(client, pairs)],
   ];
   console.log(`${clients} clients, ${pairs} pairs, ${cpus().length} cores, fsync on; each for ${seconds} s`);
-  for (const [name, call] of rows) {
+  const measured = [];
+  for (const [what, call] of rows) {
     const { rate, p50, p99 } = await run(call);
+    measured.push({ what, persecond: rate, p50ms: p50, p99ms: p99 });
     console.log(
-      `${name.padEnd(26)} ${rate.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`,
+      `${what.padEnd(26)} ${rate.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`,
     );
   }
   const [size] = await database.query(
@@ -80,5 +76,6 @@ await withHarness({ settings: [] }, async ({ url }) => {
      pg_size_pretty(pg_total_relation_size('lease_holder')) as holders, (select count(*) from lease_holder)::int as instances`,
   );
   console.log(size);
-  await database.close();
+  return { clients, rows: measured };
 });
+finish(result, { json });

@@ -5,10 +5,8 @@ import { load, requestBytes } from './load.mjs';
 import { median, round2 } from './measure.mjs';
 import { eventsOf } from './mixes.mjs';
 
-const rounds = 5;
-
 /** One row of results: ratios to the bare server, and batches of 100 to single posts, events for events. */
-export async function measureHttp(size) {
+export async function measureHttp(size, { seconds = 3, rounds = 5, 'warm-up': warmUp = 2 } = {}) {
   return withHarness({ size }, async ({ startRegistry, startBare, token }) => {
     const { port } = await startRegistry();
     const headers = {
@@ -33,13 +31,13 @@ export async function measureHttp(size) {
     });
     const { port: barePort } = await startBare((await answer.text()).length);
 
-    await load({ port, requests: singles, seconds: 2 });
-    await load({ port: barePort, requests: singles, seconds: 2 });
+    await load({ port, requests: singles, seconds: warmUp });
+    await load({ port: barePort, requests: singles, seconds: warmUp });
     const runs = [];
     for (let round = 0; round < rounds; round += 1) {
-      const ours = await load({ port, requests: singles });
-      const theirs = await load({ port: barePort, requests: singles });
-      const batched = await load({ port, requests: batches, connections: 8 });
+      const ours = await load({ port, requests: singles, seconds });
+      const theirs = await load({ port: barePort, requests: singles, seconds });
+      const batched = await load({ port, requests: batches, connections: 8, seconds });
       runs.push({ ours, theirs, batched });
     }
     return {

@@ -1,43 +1,44 @@
 // Benchmark of the match index. Run after a build:
 //
-//   npm run bench:match -- [--size N] [--mix NAME] [--json FILE] [--no-sql] [--no-http] [--sides] [--pairs N] [--seed N]
+//   npm run bench:match -- [--size N] [--mix NAME] [--no-sql] [--no-http] [--sides] [--pairs N] [--seed N] [--smallest] [--json FILE]
 //
 // Without --size it runs 10 k, 100 k and a million subscriptions, each with all mixes. --sides measures what single
 // properties cost, against the mixed registry without them. --pairs compares answers and measures nothing.
 import { fork } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.mjs';
 import { compileFilter } from '../../dist/matching/filters/compile-filter.js';
 import { attributesOf } from '../../dist/events/context-attributes.js';
 import { MatchIndex } from '../../dist/matching/index/match-index.js';
 import { measureHttp } from './match-http.mjs';
 import { noise } from './measure.mjs';
+import { finish, readOptions } from './options.mjs';
 import { mixNames, sideMixNames } from './mixes.mjs';
 import { comparePairs } from './pairs.mjs';
 import { measureRow } from './row.mjs';
 
-const { values } = parseArgs({
-  options: {
-    size: { type: 'string' },
-    mix: { type: 'string' },
-    json: { type: 'string' },
-    'no-sql': { type: 'boolean', default: false },
-    'no-http': { type: 'boolean', default: false },
-    sides: { type: 'boolean', default: false },
-    pairs: { type: 'string' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    row: { type: 'string' },
+const options = readOptions(
+  {
+    size: 0,
+    mix: '',
+    'no-sql': false,
+    'no-http': false,
+    sides: false,
+    pairs: 0,
+    seed: Date.now() % 1_000_000,
+    row: '',
+    // Seconds of one measurement.
+    seconds: 1,
   },
-});
+  { size: 1_000, seconds: 0.05, 'no-http': true },
+);
 
 async function main() {
-  const sizes = values.size ? [Number(values.size)] : [10_000, 100_000, 1_000_000];
-  const mixes = values.mix ? [values.mix] : values.sides ? ['mixed', ...sideMixNames] : mixNames;
-  const postgres = values['no-sql'] || values.sides ? undefined : await startPostgres();
+  const sizes = options.size > 0 ? [options.size] : [10_000, 100_000, 1_000_000];
+  const mixes = options.mix ? [options.mix] : options.sides ? ['mixed', ...sideMixNames] : mixNames;
+  const postgres = options['no-sql'] || options.sides ? undefined : await startPostgres();
   const results = [];
   const http = [];
   try {
@@ -46,20 +47,18 @@ async function main() {
     );
     console.log(line(columns.map(([title]) => title)));
     for (const size of sizes) {
-      for (const mix of mixes)
-        results.push(...(await inOwnProcess({ mix, size, url: postgres?.url, linear: !values.sides })));
+      for (const mix of mixes) {
+        const row = { mix, size, url: postgres?.url, linear: !options.sides, seconds: options.seconds };
+        results.push(...(await inOwnProcess(row)));
+      }
     }
-    if (!values['no-http'] && !values.sides) for (const size of sizes) http.push(await measureHttp(size));
+    if (!options['no-http'] && !options.sides) for (const size of sizes) http.push(await measureHttp(size));
     if (http.length > 0) console.table(http);
     console.log(`Load at the end ${loadavg()[0].toFixed(1)}.`);
   } finally {
     await postgres?.stop();
   }
-  if (values.json)
-    await writeFile(
-      values.json,
-      `${JSON.stringify({ rows: results, http: http.at(-1), httprows: http }, undefined, 2)}\n`,
-    );
+  finish({ rows: results, http: http.at(-1), httprows: http }, options);
 }
 
 async function inOwnProcess(row) {
@@ -99,13 +98,13 @@ function line(cells) {
   return cells.map((cell, place) => (place === 0 ? cell.padEnd(12) : cell.padStart(9))).join(' ');
 }
 
-if (values.row) {
-  process.send(await measureRow(JSON.parse(values.row)));
+if (options.row) {
+  process.send(await measureRow(JSON.parse(options.row)));
   process.disconnect();
-} else if (values.pairs) {
+} else if (options.pairs > 0) {
   const matching = { createMatchIndex: () => new MatchIndex(), compileFilter, attributesOf };
-  const { compared, matched, differences } = comparePairs(matching, Number(values.pairs), Number(values.seed));
-  console.log(`seed ${values.seed}: ${compared} pairs, ${matched} matched, ${differences.length} differences`);
+  const { compared, matched, differences } = comparePairs(matching, options.pairs, options.seed);
+  console.log(`seed ${options.seed}: ${compared} pairs, ${matched} matched, ${differences.length} differences`);
   for (const difference of differences) console.log(JSON.stringify(difference));
   process.exitCode = differences.length > 0 ? 1 : 0;
 } else {

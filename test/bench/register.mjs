@@ -11,7 +11,7 @@ import { median, round2 } from './measure.mjs';
 const durable = ['fsync = on', 'synchronous_commit = on', 'full_page_writes = on'];
 
 /** Every answer is a 201 that says active; the ratios are those of each round, as medians. */
-export function measureRegistration({ rounds = 5, seconds = 3 } = {}) {
+export function measureRegistration({ rounds, seconds, 'warm-up': warmUp }) {
   return withHarness({ settings: durable }, async ({ start, startRegistry, token: createToken, folder, url }) => {
     const { told: webhook } = await start('consenting-webhook.mjs');
     const caFile = join(folder, 'ca.pem');
@@ -47,7 +47,7 @@ export function measureRegistration({ rounds = 5, seconds = 3 } = {}) {
     const run = (at, forSeconds) =>
       load({ port: at, requests, seconds: forSeconds, status: 201, text: '"status":"active"', sleeps: true });
     const targets = { registrations: port, handshakes: alone.port, plain: plain.port };
-    for (const at of Object.values(targets)) await run(at, 2);
+    for (const at of Object.values(targets)) await run(at, warmUp);
     const runs = [];
     for (let round = 0; round < rounds; round += 1) {
       const measured = {};

@@ -1,8 +1,5 @@
 // What a claim of twenty handshakes costs, by how many are due. Each claim is rolled back, so all find the same rows.
 import pg from 'pg';
-import { Queue } from '../../dist/registry/handshake/queue.js';
-import { RateWindows } from '../../dist/registry/handshake/rate-window.js';
-import { openDatabase } from '../../dist/registry/storage/open-database.js';
 import { used } from './fill.mjs';
 import { median, round2 } from './measure.mjs';
 
@@ -28,20 +25,12 @@ const backlogs = {
 };
 
 /** Milliseconds of a claim with few due rows, and with a hundred and a thousand times as many. */
-export async function measureClaims(url, size, onStep) {
+export async function measureClaims({ createRegistry, url }, size, onStep) {
   const few = Math.max(100, size / 1_000);
   const counts = [few, few * 100, few * 1_000].filter((count) => count <= size);
-  const database = await openDatabase({ databaseUrl: url, dataFolder: '' });
+  const { database, context } = await createRegistry();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const queue = new Queue({
-    database,
-    rateWindows: new RateWindows({ perHost: 60, perTenant: 600 }),
-    publicUrl: 'https://assent.example.com',
-    callbackSeconds: 3_600,
-    deadlineMs: 20_000,
-    inFlight: { perHost: 2, perTenant: 20, unstored: new Set() },
-  });
   const rows = [];
   try {
     for (const [backlog, due] of Object.entries(backlogs)) {
@@ -61,7 +50,7 @@ export async function measureClaims(url, size, onStep) {
            on conflict (tenant, sinkhost) do nothing`,
         );
         await client.query('analyze handshake, handshake_lane');
-        const measured = await timeClaims(database, queue);
+        const measured = await timeClaims(database, context.queue);
         first ??= measured.ms;
         rows.push({ backlog, due: count, ...measured, ratio: round2(measured.ms / first) });
         onStep(
@@ -74,7 +63,6 @@ export async function measureClaims(url, size, onStep) {
     }
   } finally {
     await client.end();
-    await database.close();
   }
   return rows;
 }
@@ -98,7 +86,7 @@ async function timeClaims(database, queue) {
     }
     if (times.at(-1) > tooSlowMs) break;
   }
-  return { ms: round2(median(times)), begun };
+  return { ms: round2(median(times)), begun, ...(begun === 0 && { fails: 'nothing was claimed' }) };
 }
 
 const undo = new Error('A claim is measured, and taken back.');

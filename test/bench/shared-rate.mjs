@@ -2,26 +2,24 @@
 // Postgres, with more to send than they may all the time. On the way a quarter of the senders and one process of the
 // registry are killed. Told by the clock of the webhook: the most and the fewest requests of any 60 seconds.
 //
-//   npm run bench:rate -- [--seconds N] [--senders N] [--rate N] [--json FILE]
+//   npm run bench:rate -- [--seconds N] [--senders N] [--rate N] [--smallest] [--json FILE]
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { createAuthority } from '../../dist/tools/conformance/authority.js';
 import { origin } from './fill.mjs';
 import { withHarness } from './harness.mjs';
+import { finish, readOptions } from './options.mjs';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '180' },
-    senders: { type: 'string', default: '16' },
-    rate: { type: 'string', default: '600' },
-    json: { type: 'string' },
-  },
-});
-const [seconds, count, rate] = [values.seconds, values.senders, values.rate].map(Number);
+const {
+  seconds,
+  senders: count,
+  rate,
+  smallest,
+  json,
+} = readOptions({ seconds: 180, senders: 16, rate: 600 }, { seconds: 126, senders: 4, rate: 120 });
 const windowMs = 60_000;
 /** What is steady comes after the first window. */
 const warmUpMs = windowMs;
@@ -67,7 +65,7 @@ await withHarness({ settings: [] }, async ({ start, startRegistry, token, folder
     first.child.kill('SIGKILL');
     await until(1);
     const endsAt = performance.now();
-    await report(
+    report(
       arrivals.filter(({ at }) => at <= endsAt),
       startedAt,
       endsAt,
@@ -103,10 +101,11 @@ function report(all, startedAt, endsAt) {
     fives[Math.floor((at - startedAt) / 5_000)] = (fives[Math.floor((at - startedAt) / 5_000)] ?? 0) + 1;
   console.log(`In each five seconds: ${fives.join(' ')}`);
   console.table([row]);
-  const isKept = max <= rate && fewest >= 0.9 * rate;
+  // How much of it is used depends on the machine.
+  const isKept = max <= rate && (smallest || fewest >= 0.9 * rate);
   console.log(isKept ? 'The rate was kept and used.' : `BROKEN: no 60 s above ${rate}, none below ${0.9 * rate}.`);
   if (!isKept) process.exitCode = 1;
-  if (values.json) return writeFile(values.json, `${JSON.stringify({ sharedrate: row }, undefined, 2)}\n`);
+  finish({ sharedrate: row }, { json });
 }
 
 async function grant(url, token, sink) {

@@ -43,6 +43,8 @@ export interface Service {
   /** Health and metrics. */
   operations: Express;
   database: Database;
+  /** What the process has once; for benchmarks, which measure parts of it. */
+  context: Context;
   worker: Pick<Worker, 'drain' | 'inFlight'>;
   /** Runs the transitions that time alone causes, now. */
   sweep(): Promise<void>;
@@ -189,6 +191,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     listener,
     operations,
     database,
+    context,
     worker: {
       inFlight: () => worker.inFlight(),
       async drain() {
