@@ -1,3 +1,4 @@
+import { decode, withoutCoding } from '../base/content-coding.js';
 import type { Admit } from './connect.js';
 import type { SafeRequest } from './safe-request.js';
 
@@ -13,7 +14,8 @@ export type DocumentResult =
  *   sink_not_allowed, address_not_allowed   the URL is not https, or leads into a network that is not public
  *   held_by_budget     too many requests to this network; later
  *   status_not_200     another response
- *   body_unusable      more than 64 KiB, or cut off
+ *   body_unusable      more than 64 KiB, also once it is unpacked, or cut off
+ *   content_encoding_… compressed in a way that is not known here
  *   …                  no response: the codes of failure.ts
  */
 export type ReadDocument = (url: string, accept: string, signal?: AbortSignal) => Promise<DocumentResult>;
@@ -22,13 +24,14 @@ const maxReadBytes = 65_536;
 
 export function createReadDocument(request: SafeRequest, admit: Admit): ReadDocument {
   return async (url, accept, signal) => {
-    const headers = { Accept: accept };
+    const headers = { Accept: accept, ...withoutCoding };
     const reply = await request({ url, method: 'GET', headers, maxReadBytes, admit, ...(signal && { signal }) });
     if (reply.kind === 'held') return { ok: false, code: 'held_by_budget' };
     if (reply.kind !== 'answered') return { ok: false, code: reply.code };
     if (reply.status !== 200) return { ok: false, code: 'status_not_200', status: reply.status };
-    return reply.body === undefined
-      ? { ok: false, code: 'body_unusable' }
-      : { ok: true, headers: reply.headers, body: reply.body };
+    if (reply.body === undefined) return { ok: false, code: 'body_unusable' };
+    const codings = reply.headers.filter(([name]) => name.toLowerCase() === 'content-encoding');
+    const decoded = await decode(reply.body, codings.map(([, value]) => value).join(','), maxReadBytes);
+    return decoded.ok ? { ok: true, headers: reply.headers, body: decoded.body } : { ok: false, code: decoded.code };
   };
 }

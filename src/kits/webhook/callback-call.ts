@@ -12,9 +12,10 @@ export type CallResult =
   | { kind: 'rejected'; detail: string }
   | { kind: 'failed'; detail: string; retryAfterMs: number | undefined };
 
-/** A document: at most `maxBytes`, or `failed` with why there is none. */
+/** A document: at most `maxBytes`, or `failed` with why there is none. `coding`: what the runtime may have left compressed. */
 export type ReadResult =
-  { kind: 'read'; body: Uint8Array; cacheControl: string | undefined } | { kind: 'failed'; detail: string };
+  | { kind: 'read'; body: Uint8Array; cacheControl: string | undefined; coding?: string | undefined }
+  | { kind: 'failed'; detail: string };
 
 export interface CallSettings {
   guard: CallbackGuard;
@@ -44,7 +45,11 @@ export interface Caller {
   background: boolean;
 }
 
-export const acceptKeys = { Accept: `${directoryMediaType}, application/jwk-set+json, application/json` };
+export const acceptKeys = {
+  Accept: `${directoryMediaType}, application/jwk-set+json, application/json`,
+  // Not every runtime unpacks what it gets.
+  'Accept-Encoding': 'identity',
+};
 
 /** Statuses of the 4xx that ask for a repetition. */
 const temporary = [408, 425, 429];

@@ -27,8 +27,12 @@ export const fetchCaller: Caller = {
     const result = await ask<ReadResult>(url, settings, asked, undefined, async (response) => {
       const { status, headers } = response;
       const body = status === 200 ? await readAll(response.body, maxBytes) : undefined;
-      if (body instanceof Uint8Array)
-        return { kind: 'read', body, cacheControl: headers.get('cache-control') ?? undefined };
+      if (body instanceof Uint8Array) {
+        const [cacheControl, coding] = ['cache-control', 'content-encoding'].map(
+          (name) => headers.get(name) ?? undefined,
+        );
+        return { kind: 'read', body, cacheControl, coding };
+      }
       if (status !== 200) await response.body?.cancel().catch(() => undefined);
       return {
         kind: 'failed',

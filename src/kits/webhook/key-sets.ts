@@ -112,7 +112,8 @@ export class KeySets {
       document.freshUntil = startedAt + secondsOf(result.cacheControl);
       return;
     }
-    const why = result.kind === 'failed' ? result.detail : 'it is no JSON Web Key Set';
+    const coding = result.kind === 'read' && result.coding !== undefined ? ` (Content-Encoding: ${result.coding})` : '';
+    const why = result.kind === 'failed' ? result.detail : `it is no JSON Web Key Set${coding}`;
     this.#settings.onFault(new Error(`The keys at ${url} cannot be read: ${why}.`));
   }
 }

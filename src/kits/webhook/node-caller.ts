@@ -2,7 +2,7 @@ import { lookup as resolveName, type LookupAddress } from 'node:dns';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { concatenate } from '../../base/formats/bytes.js';
+import { decode } from '../../base/content-coding.js';
 import { whenAborted } from '../../base/until.js';
 import { formatRate } from '../../consent/rate.js';
 import {
@@ -125,9 +125,12 @@ const read: Caller['read'] = (url, settings, maxBytes) =>
           bytes += chunk.length;
           if (bytes > maxBytes) end({ kind: 'failed', detail: `it has more than ${maxBytes} bytes` });
         });
-        response.once('end', () =>
-          settle({ kind: 'read', body: concatenate(chunks, bytes), cacheControl: headers['cache-control'] }),
-        );
+        response.once('end', () => {
+          void decode(Buffer.concat(chunks), headers['content-encoding'], maxBytes).then((decoded) => {
+            if (!decoded.ok) return settle({ kind: 'failed', detail: decoded.detail });
+            settle({ kind: 'read', body: decoded.body, cacheControl: headers['cache-control'] });
+          });
+        });
       },
     },
   );

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { decode, withoutCoding } from '../../base/content-coding.js';
 import type { TrustedRoute } from '../../outbound/trusted-route.js';
 
 const maxBytes = 256 * 1024;
@@ -6,7 +7,7 @@ const maxBytes = 256 * 1024;
 /**
  * A JSON document of an issuer. `url` is from the operator's configuration, so it is trusted. `timeoutMs` is for a whole
  * fetch, from the name look-up to the last byte; `accept` is the media types. Rejects unless the status is 200. Follows no
- * redirects and unpacks no compressed bodies, so the limits apply to the bytes that are read.
+ * redirects. What the server compresses unasked is unpacked up to the same limit.
  */
 export async function fetchJson(
   url: string,
@@ -14,10 +15,10 @@ export async function fetchJson(
 ): Promise<unknown> {
   const signal = AbortSignal.timeout(timeoutMs);
   const dispatcher = await route?.(url);
-  const { statusCode, body } = await request(url, {
+  const { statusCode, headers, body } = await request(url, {
     signal,
     ...(dispatcher !== undefined && { dispatcher }),
-    headers: { accept },
+    headers: { accept, ...withoutCoding },
     reset: true,
   });
   const chunks: Buffer[] = [];
@@ -28,5 +29,7 @@ export async function fetchJson(
     chunks.push(chunk);
   }
   if (statusCode !== 200) throw new Error(`The URL returned ${statusCode}.`);
-  return JSON.parse(Buffer.concat(chunks).toString());
+  const decoded = await decode(Buffer.concat(chunks), headers['content-encoding']?.toString(), maxBytes);
+  if (!decoded.ok) throw new Error(decoded.detail);
+  return JSON.parse(decoded.body.toString());
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../base/errors.js';
-import { keysIn, type PublicKey } from '../../../signatures/keys.js';
+import { keysIn, keysOf, type PublicKey } from '../../../signatures/keys.js';
 import { openKeyFile } from '../../../base/files/key-file.js';
+import { fetchJson } from '../../../registry/tokens/fetch-json.js';
 import { makePrivateKey, parseSigningKey, type SigningKey } from '../../conformance/signing-key.js';
 
 /** Throws a UsageError that names the option, and nothing of the content. */
@@ -20,7 +21,9 @@ export const openSigningKey = (path: string): Promise<SigningKey> =>
 /** The public keys of a JSON Web Key Set, in a file or at an https URL. */
 export async function keySetIn(option: string, place: string): Promise<PublicKey[]> {
   try {
-    const keys = (await keysIn(await (/^https:/i.test(place) ? textAt(place) : readFile(place, 'utf8')))) ?? [];
+    const keys = /^https:/i.test(place)
+      ? await keysOf(await fetchJson(place, reading))
+      : ((await keysIn(await readFile(place, 'utf8'))) ?? []);
     if (keys.length > 0) return keys;
   } catch (error) {
     throw unusable(option, place, error);
@@ -28,13 +31,7 @@ export async function keySetIn(option: string, place: string): Promise<PublicKey
   throw new UsageError(`${option}: ${place} is no JSON Web Key Set with an Ed25519 key.`);
 }
 
-const readMs = 10_000;
-
-async function textAt(url: string): Promise<string> {
-  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(readMs) });
-  if (!response.ok) throw new Error(`it returned ${response.status}`);
-  return response.text();
-}
+const reading = { timeoutMs: 10_000, accept: 'application/jwk-set+json, application/json', route: undefined };
 
 const unusable = (option: string, path: string, error: unknown) =>
   new UsageError(`${option}: ${path} cannot be used: ${(error as Error).message}.`);
