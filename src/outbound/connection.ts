@@ -130,6 +130,7 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
             fail(new RequestFailure('not_http', 'The target returned a status line that is not HTTP/1.x.'));
           } else if (status >= 100 && status < 200) {
             informational += 1;
+            received.nextHead();
             if (informational <= maxInformational) return;
             const detail = `The target sent more than ${maxInformational} informational (1xx) responses.`;
             fail(new RequestFailure('too_many_informational', detail));
@@ -175,6 +176,8 @@ export function openConnection(socket: Socket, origin: string, limits: AnswerLim
 
 interface RecordedHeads {
   begin(): void;
+  /** A head of 1xx was read, so another one follows. */
+  nextHead(): void;
   /** Whether the head at this place among all since `begin`, informational ones included, is one of HTTP/1. */
   isHttp1(place: number): boolean;
   /** A frame that opens an HTTP/2 connection (SETTINGS) or closes it (GOAWAY), on stream 0 (RFC 9113, section 4.1). */
@@ -185,21 +188,45 @@ interface RecordedHeads {
   end(): void;
 }
 
-/** undici accepts status lines of RTSP, ICE and other HTTP versions, and does not report what it read. */
+/**
+ * undici accepts status lines of RTSP, ICE and other HTTP versions, and does not report what it read. And it takes a 100
+ * (Continue) that nobody waits for as the end of the connection, while it skips every other 1xx (RFC 9110, section
+ * 15.2). So it reads 102 instead, and heads of 1xx one by one, which makes its own parser say where the next one begins.
+ * The bytes keep their number and their limits, so a server gains nothing that it could not have with 102.
+ */
 function recordHeads(socket: Socket): RecordedHeads {
   let text = '';
   let isRecording = true;
+  /** Of the head that is being read: the status line up to the status, and its last bytes. */
+  let start = '';
+  let tail = '';
+  const nextHead = () => void (start = tail = '');
   const read = socket.read.bind(socket);
   socket.read = (size?: number): unknown => {
     const chunk: unknown = read(size);
-    if (isRecording && Buffer.isBuffer(chunk)) text += chunk.toString('latin1');
-    return chunk;
+    if (!isRecording || !Buffer.isBuffer(chunk)) return chunk;
+    const bytes = chunk.toString('latin1');
+    const known = start.length;
+    start += bytes.slice(0, lengthOfStatus - known);
+    if (!informationalStatus.test(start)) {
+      text += bytes;
+      return chunk;
+    }
+    if (known < lengthOfStatus && start.endsWith('100')) chunk.write('2', lengthOfStatus - 1 - known);
+    const end = (tail + bytes).indexOf('\r\n\r\n');
+    const length = end === -1 ? bytes.length : end + 4 - tail.length;
+    if (length < bytes.length) socket.unshift(chunk.subarray(length));
+    text += bytes.slice(0, length);
+    tail = (tail + bytes.slice(0, length)).slice(-3);
+    return chunk.subarray(0, length);
   };
   return {
     begin: () => {
       text = '';
       isRecording = true;
+      nextHead();
     },
+    nextHead,
     isHttp1(place) {
       if (place === 0 && /^HTTP\/1\.\d /.test(text)) return true;
       const lines = Array.from(text.matchAll(/(?:^|\n\r?\n)[\r\n]*([^\r\n]*)/g), ([, line = '']) => line);
@@ -216,6 +243,9 @@ function recordHeads(socket: Socket): RecordedHeads {
   };
 }
 
+const informationalStatus = /^HTTP\/1\.\d 1\d\d$/;
+const lengthOfStatus = 'HTTP/1.1 100'.length;
+
 function pairsOf(raw: readonly Buffer[]): Array<readonly [string, string]> {
   const text = raw.map((bytes) => bytes.toString('latin1'));
   return text.flatMap((name, index) => (index % 2 === 0 ? [[name, text[index + 1] ?? ''] as const] : []));
@@ -226,7 +256,7 @@ function failureOfHttp(error: Error): Error {
   if (error instanceof RequestFailure || code === 'UND_ERR_INVALID_ARG') return error;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLarge();
   if (code.startsWith('ERR_SSL')) return failureOfTls(code, true);
-  // undici reports an unexpected 100 or 101 as a socket error with one of two messages, or as a failed assertion.
+  // undici reports an unexpected 101 as a socket error with one of two messages, or as a failed assertion.
   const isUnread = error.name === 'HTTPParserError' || code === 'ERR_ASSERTION';
   if (isUnread || /^bad (?:response|upgrade)$/.test(error.message)) {
     return new RequestFailure('not_http', `The target does not speak HTTP/1.1 (${error.message}).`, code);

@@ -239,7 +239,28 @@ describe('a target that misbehaves', () => {
     ['closes after a 1xx answer', 'connection_closed', (socket) => socket.end('HTTP/1.1 103 Early\r\n\r\n')],
     ['speaks another protocol', 'not_http', says('* OK IMAP4rev1 ready\r\n')],
     ['speaks HTTP/2 unasked', 'not_http', says('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
-    ['continues unasked', 'not_http', says('HTTP/1.1 100 Continue\r\n\r\n' + consent)],
+    ['continues and says no more', 'deadline_exceeded', says('HTTP/1.1 100 Continue\r\n\r\n')],
+    ['closes after it continued', 'connection_closed', (socket) => socket.end('HTTP/1.1 100 Continue\r\n\r\n')],
+    ['continues without end', 'too_many_informational', (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n')],
+    [
+      'continues with headers without end',
+      'headers_too_large',
+      (socket) => {
+        socket.write('HTTP/1.1 100 Continue\r\n');
+        flood(socket, 'X-Filler: abcdefgh\r\n');
+      },
+    ],
+    ['continues with a body', 'not_http', says('HTTP/1.1 100 Go\r\nContent-Length: 5\r\n\r\nhello' + consent)],
+    ['continues with lines that end in LF', 'not_http', says('HTTP/1.1 100 Continue\n\n' + consent)],
+    ['continues with a broken header', 'not_http', says('HTTP/1.1 100 Go\r\nno header\r\n\r\n' + consent)],
+    ['continues with status 1000', 'not_http', says('HTTP/1.1 1000 Continue\r\n\r\n' + consent)],
+    ['continues in RTSP', 'not_http', says('RTSP/1.0 100 Continue\r\n\r\n' + consent)],
+    ['continues and answers in RTSP', 'not_http', says(`HTTP/1.1 100 Go\r\n\r\nRTSP/1.0${consent.slice(8)}`)],
+    [
+      'continues to switch protocols',
+      'not_http',
+      says('HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+    ],
     ['switches protocols', 'not_http', says('HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')],
     ['answers with status 999', 'not_http', says('HTTP/1.1 999 Any\r\nContent-Length: 0\r\n\r\n')],
     ['answers with status 600', 'not_http', says('HTTP/1.1 600 Any\r\nContent-Length: 0\r\n\r\n')],
@@ -263,9 +284,53 @@ describe('a target that misbehaves', () => {
     await target.deserted();
   });
 
-  test('with exactly as many 1xx responses as allowed counts', async () => {
-    const { reply } = await askTarget(says('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(8) + consent));
+  test.each(['100 Continue', '102 Processing', '103 Early Hints'])(
+    'with exactly as many responses of %s as allowed counts',
+    async (status) => {
+      const { reply } = await askTarget(says(`HTTP/1.1 ${status}\r\n\r\n`.repeat(8) + consent));
+      expect(reply).toMatchObject({ kind: 'answered', status: 200 });
+    },
+  );
+
+  const continued = 'HTTP/1.1 100 Continue\r\nWebHook-Allowed-Origin: no.example\r\n\r\n';
+  const inTwo = (text: string, at: number) => (socket: Socket) => {
+    socket.write(text.slice(0, at));
+    setImmediate(() => socket.write(text.slice(at)));
+  };
+  test('that continues unasked counts, wherever a packet ends, and only its final headers are read', async () => {
+    const text = `${continued}HTTP/1.1 100 \r\n\r\n${consent}`;
+    // Within both status lines, and within the ends of both heads.
+    const places = Array.from(text, (_, at) => at).filter((at) => at > 0 && (at < 14 || at > continued.length - 5));
+    const left = [...places];
+    const target = await startTarget((socket) => inTwo(text, left.pop() ?? 0)(socket));
+    const ask = openTo([target.port]);
+    const replies = await Promise.all(places.map(() => ask(options(`https://${host}:${target.port}/`))));
+    const headers = [['WebHook-Allowed-Origin', '*'], expect.anything()];
+    expect(replies).toEqual(places.map(() => expect.objectContaining({ status: 200, headers })));
+  });
+
+  test.each([
+    ['one byte at a time', 'HTTP/1.1 100 Continue\r\nA: b\r\n\r\nHTTP/1.1 103 Early\r\n\r\nHTTP/1.1 100 Go\r\n\r\n'],
+    ['between other informational ones', 'HTTP/1.1 102 P\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 E\r\n\r\n'],
+  ])('that continues unasked, %s, counts', async (_, heads) => {
+    const bytes = (heads + consent).split('').values();
+    const { reply } = await askTarget((socket) => drip(socket, 2, () => socket.write(bytes.next().value ?? '')));
     expect(reply).toMatchObject({ kind: 'answered', status: 200 });
+  });
+
+  test('that continues in its headers, in its body or behind its response changes none of them', async () => {
+    const again = 'HTTP/1.1 100 Continue\r\n\r\n';
+    const body = `${again}HTTP/1.1 200 OK\r\nWebHook-Allowed-Origin: no.example\r\n\r\n`;
+    const target = await startTarget(
+      says(
+        `${again}HTTP/1.1 200 OK\r\nX: HTTP/1.1 100 Continue\r\nContent-Length: ${body.length}\r\n\r\n${body}${again}`,
+      ),
+    );
+    const reply = await openTo([target.port])(
+      options(`https://${host}:${target.port}/`, { method: 'GET', maxReadBytes: 1_000 }),
+    );
+    expect(reply).toMatchObject({ status: 200, headers: [['X', 'HTTP/1.1 100 Continue'], expect.anything()] });
+    expect(String('body' in reply && reply.body)).toBe(body);
   });
 
   test.each<[string, string, ((socket: Socket) => void) | undefined]>([
@@ -629,7 +694,10 @@ describe('a document', () => {
     [
       'in chunks, and after informational responses, is read',
       'b',
-      says('HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'),
+      says(
+        'HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n' +
+          'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      ),
       { ok: true, body: Buffer.from('{}') },
     ],
     ['of one byte more is not', 'c', says(withLength('x'.repeat(largest + 1))), { ok: false, code: 'body_unusable' }],

@@ -88,6 +88,8 @@ export interface Receivers {
   heading: string;
   plain: Record<string, string>;
   advised: Record<string, string>;
+  /** Sends 100 (Continue) unasked before each response. Not every language has a server that can. */
+  continuing?: string;
   /** The programs behind `advised`, as they were written. */
   source: string;
   stop(): Promise<void>;
@@ -125,12 +127,10 @@ async function startLanguage(language: Language, blocks: ReadonlyMap<string, str
   const [command = '', ...args] = start;
   const env = { ...tools.env, PORT: port };
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  const { plain, advised } = await firstLine(child);
   return {
     name,
     heading,
-    plain,
-    advised,
+    ...(await firstLine(child)),
     source: sources.join('\n'),
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
@@ -145,7 +145,7 @@ async function startLanguage(language: Language, blocks: ReadonlyMap<string, str
 }
 
 /** Where they listen, once they do. */
-async function firstLine(child: ChildProcess): Promise<Pick<Receivers, 'plain' | 'advised'>> {
+async function firstLine(child: ChildProcess): Promise<Pick<Receivers, 'plain' | 'advised' | 'continuing'>> {
   let complaints = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaints += text));
   const lines = createInterface({ input: child.stdout! });

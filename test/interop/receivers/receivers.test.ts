@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import { createGuardedClient } from '../../../src/kits/guard/index.js';
 import { check } from '../../../src/tools/cli/check/check.js';
 import type { CaseResult } from '../../../src/tools/conformance/case.js';
 import { judgeReceiver } from '../../support/judge-receiver.js';
@@ -61,7 +62,7 @@ describe.each(languages)('$name', (language) => {
     test.skip(`not run: ${language.missing}`, () => undefined);
     return;
   }
-  const { plain, advised, source } = language;
+  const { plain, advised, source, continuing } = language;
   const rows = rowsUnder(language.heading);
   const register = (setup: string, name: string, address: string) => {
     const host = `${language.name} ${setup} ${name}`.toLowerCase().replace(/\W+/g, '-').replace(/-$/, '');
@@ -122,6 +123,22 @@ describe.each(languages)('$name', (language) => {
       for (const [, code] of advice.matchAll(/`([^`]+)`/g)) expect(source).toContain(code);
     },
   );
+
+  if (continuing !== undefined) {
+    test('a server that sends 100 (Continue) unasked consents, and each delivery to it counts as received', async () => {
+      const { id, sink } = await register('continuing', 'server', continuing);
+      await untilActive(id);
+      const sinkCa = readFileSync(front.env.ASSENT_SINK_CA_FILE, 'utf8');
+      const { ASSENT_DNS_SERVERS: dns = '' } = registry.env;
+      const sinkPorts = [Number(new URL(sink).port)];
+      const sender = createGuardedClient({ allowedNetworks: ['127.0.0.1/32'], sinkPorts, sinkCa, dnsServers: [dns] });
+      for (const body of ['one', 'two']) {
+        const reply = await sender.post({ url: sink, headers: { 'Content-Type': 'text/plain' }, body });
+        expect([202, 204]).toContain('status' in reply ? reply.status : reply.detail);
+      }
+      sender.close();
+    });
+  }
 
   for (const name of shownIn[language.name] ?? []) {
     test(`${name}, as shown, returns 405 and 415 as HTTP says`, async () => {

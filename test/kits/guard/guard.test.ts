@@ -85,6 +85,15 @@ describe('a kept connection', () => {
     );
   });
 
+  test('is kept although the webhook continues unasked before each response', async () => {
+    const continued = 'HTTP/1.1 100 Continue\r\n\r\n';
+    const webhook = await startWebhook((number) => continued.repeat(number) + accepted);
+    const client = openTo(webhook.port);
+    for (const times of [1, 2, 3])
+      expect([times, await client.post(to(webhook.port))]).toMatchObject([times, { status: 202 }]);
+    expect(webhook.connections).toBe(1);
+  });
+
   test('is closed when it is idle, and the name is resolved and checked again', async () => {
     const webhook = await startWebhook(() => accepted);
     const inside = await startTarget({ host: '127.0.0.2', port: webhook.port });

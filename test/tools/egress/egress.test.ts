@@ -165,6 +165,19 @@ test('a delivery reaches the webhook as the subscription and the origin say, and
   await until(async () => (await webhook.counts())['delivered'] === 2);
 });
 
+test('a webhook that continues unasked consents, and a delivery to it counts as received', async () => {
+  const sink = registry.receiver.sink('/continues');
+  registry.receiver.on('/continues', (incoming, response) => {
+    response.writeContinue();
+    const rate = { 'WebHook-Allowed-Origin': tenant.origin, 'WebHook-Allowed-Rate': '*' };
+    response.writeHead(incoming.method === 'OPTIONS' ? 200 : 202, rate).end();
+  });
+  const { id } = await tenant.register(sink);
+  await until(async () => (await tenant.read(id)).status === 'active');
+  const posted = await egress.postUntil(({ denial }) => denial !== 'no_grant', sink, { secret: secrets.shop });
+  expect(posted).toMatchObject({ status: 202, code: 'delivered' });
+});
+
 test('the URL is in the path, or in X-Original-URL, with every character; the port 443 may be written', async () => {
   const { sink, received } = await newWebhook('place?a=%2F&b=c,d;e=~');
   expect(

@@ -121,6 +121,16 @@ var advised = map[string]func(net.Listener){
 	},
 }
 
+// It says that it continues before it has read anything, whatever the client asked.
+func continuing(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusContinue)
+	if r.Method == http.MethodOptions {
+		handshake(w, r)
+		return
+	}
+	accept(w, r)
+}
+
 func serve(listener net.Listener, handler http.Handler) { go http.Serve(listener, handler) }
 
 func serveFiber(listener net.Listener, app *fiber.App) {
@@ -138,18 +148,23 @@ func receive(listener net.Listener, options ...sdk.Option) {
 
 func main() {
 	gin.SetMode(gin.ReleaseMode)
-	addresses := map[string]map[string]string{}
-	for setup, receivers := range map[string]map[string]func(net.Listener){"plain": plain, "advised": advised} {
-		addresses[setup] = map[string]string{}
-		for name, start := range receivers {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				panic(err)
-			}
-			addresses[setup][name] = fmt.Sprintf("http://%s/events", listener.Addr())
-			start(listener)
+	addresses := map[string]any{}
+	listen := func(start func(net.Listener)) string {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
 		}
+		start(listener)
+		return fmt.Sprintf("http://%s/events", listener.Addr())
 	}
+	for setup, receivers := range map[string]map[string]func(net.Listener){"plain": plain, "advised": advised} {
+		of := map[string]string{}
+		for name, start := range receivers {
+			of[name] = listen(start)
+		}
+		addresses[setup] = of
+	}
+	addresses["continuing"] = listen(func(l net.Listener) { serve(l, http.HandlerFunc(continuing)) })
 	line, _ := json.Marshal(addresses)
 	fmt.Println(string(line))
 	select {}

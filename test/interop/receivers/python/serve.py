@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import advised
@@ -23,6 +24,35 @@ HOST = "127.0.0.1"
 class Quiet(WSGIRequestHandler):
     def log_message(self, *_):
         pass
+
+
+class Continuing(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_OPTIONS(self):
+        self.respond(200)
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.respond(202)
+
+    def respond(self, status):
+        # What a server of this module sends to a client that asked for it; nothing here checks that it did.
+        self.handle_expect_100()
+        self.send_response(status)
+        self.send_header("WebHook-Allowed-Origin", self.headers.get("WebHook-Request-Origin", ""))
+        self.send_header("WebHook-Allowed-Rate", "120")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def serve_continuing():
+    server = ThreadingHTTPServer((HOST, 0), Continuing)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port
 
 
 def serve_wsgi(app):
@@ -62,7 +92,7 @@ async def main():
         "plain": (plain.flask_app, plain.sdk_app, plain.bottle_app, plain.fastapi_app, plain.aiohttp_app),
         "advised": (shown.flask.app, advised.sdk_app, advised.bottle_app, shown.fastapi.app, advised.aiohttp_app),
     }
-    addresses, tasks = {}, []
+    addresses, tasks = {"continuing": f"http://{HOST}:{serve_continuing()}/events"}, []
     for setup, (in_flask, with_sdk, in_bottle, in_fastapi, in_aiohttp) in apps.items():
         of_fastapi, task = await serve_asgi(in_fastapi)
         tasks.append(task)
