@@ -24,8 +24,9 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
   // Like the fast path: a path that is written differently is a different path (RFC 3986 section 6.2.2.1).
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  const setHeaders: RequestHandler = (_request, response, next) => {
-    response.set({ ...apiHeaders, 'X-Request-Id': exchangeOf(response).requestId });
+  const setHeaders: RequestHandler = (request, response, next) => {
+    const ofHost = pipeline.hostHeaders(request);
+    response.set({ ...apiHeaders, ...ofHost, 'X-Request-Id': exchangeOf(response).requestId });
     if (stopping.aborted) response.set('Connection', 'close');
     next();
   };

@@ -16,7 +16,7 @@ import type { Principal } from '../../base/contract/principal.js';
 import { acceptHeaders, problemHeaders, problemOf, withPlusHints } from '../../base/problem.js';
 import { callerRequestIdOf, traceIdOf } from '../../base/formats/trace-context.js';
 import type { Tracing } from '../../base/tracing.js';
-import { apiHeaders, FixedHeaders, writeStream, type StreamedBody } from './write-answer.js';
+import { apiHeaders, FixedHeaders, ownHostHeaders, writeStream, type StreamedBody } from './write-answer.js';
 
 export type OnRequest = (operation: string, status: number, seconds: number) => void;
 
@@ -63,6 +63,12 @@ const pageHeadersOf = (headers: Readonly<Record<string, string>>) =>
     'Content-Security-Policy': pagePolicy,
     'Content-Type': 'text/html; charset=utf-8',
   });
+const noHeaders = {};
+/** That of the public URL, unless other programs share it: they are behind another path, or speak HTTP without TLS. */
+function ownHostOf(publicUrl: string): string | undefined {
+  const url = publicUrl === '' ? undefined : new URL(publicUrl);
+  return url?.protocol === 'https:' && url.pathname === '/' ? url.host : undefined;
+}
 /** From an address to the root, which may be below the path of a proxy. */
 const rootOf = (url: string): string => '../'.repeat((url.split(/[?#]/)[0] ?? '').split('/').length - 2) || './';
 const problemAnswer = problemHeadersOf(apiHeaders);
@@ -77,9 +83,11 @@ const pageAnswer = pageHeadersOf(apiHeaders);
 export class Pipeline {
   readonly #settings: PipelineSettings;
   readonly #nextId = createRequestIds();
+  readonly #ownHost: string | undefined;
 
   constructor(settings: PipelineSettings) {
     this.#settings = settings;
+    this.#ownHost = ownHostOf(settings.publicUrl);
   }
 
   routeOf(operation: Operation): Route {
@@ -215,7 +223,7 @@ export class Pipeline {
   async #writeOut(exchange: HttpExchange, made: UntypedAnswer, stream: StreamedBody, mediaType = ''): Promise<void> {
     const { request, response, requestId, route } = exchange;
     const type = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
-    const others = ['Content-Type', type, ...ownHeaders(exchange, made.headers)];
+    const others = ['Content-Type', type, ...this.#ownHeaders(exchange, made.headers)];
     // Only with the first piece: a failure before that is answered with a problem.
     const open = () => route.headersWithoutBody.begin(response, { status: made.status, requestId, others });
     const { stallMs, stopping } = this.#settings;
@@ -268,10 +276,31 @@ export class Pipeline {
     body: string | Buffer | undefined,
   ): void {
     const { response } = exchange;
-    const others = ownHeaders(exchange, headers);
+    const others = this.#ownHeaders(exchange, headers);
     if (this.#settings.stopping.aborted || leavesBody(exchange)) others.push('Connection', 'close');
     fixed.send(response, { status, requestId: answeredId(exchange), others, body });
     if (!exchange.isWatched) this.#record(exchange, status);
+  }
+
+  /** Those of the host under which this was asked, which can also be that of an origin (origins/directory.ts). */
+  hostHeaders({ headers: { host = '' } }: IncomingMessage): Readonly<Record<string, string>> {
+    const isOwn = host === this.#ownHost || host.toLowerCase().replace(/:443$/, '') === this.#ownHost;
+    return isOwn ? ownHostHeaders : noHeaders;
+  }
+
+  /** The headers of one response, names and values in turn, with its language if it has one. */
+  #ownHeaders(exchange: HttpExchange, headers: Readonly<Record<string, string>> | undefined): string[] {
+    const list: string[] = [];
+    for (const name in headers) list.push(name, headers[name] as string);
+    const ofHost = this.hostHeaders(exchange.request);
+    for (const name in ofHost) list.push(name, ofHost[name] as string);
+    if (exchange.usesLanguage) {
+      if (!list.includes('Content-Language')) list.push('Content-Language', exchange.language);
+      const vary = list.indexOf('Vary');
+      if (vary === -1) list.push('Vary', 'Accept-Language');
+      else list[vary + 1] += ', Accept-Language';
+    }
+    return list;
   }
 
   /** Once for each request, at its end: 499 if the client disconnected before the response was sent. */
@@ -301,19 +330,6 @@ function createRequestIds(): () => string {
   const process = uuidv7().slice(0, -12);
   let number = 0;
   return () => process + (number += 1).toString(16).padStart(12, '0');
-}
-
-/** The headers of one response, names and values in turn, with its language if it has one. */
-function ownHeaders(exchange: HttpExchange, headers: Readonly<Record<string, string>> | undefined): string[] {
-  const list: string[] = [];
-  for (const name in headers) list.push(name, headers[name] as string);
-  if (exchange.usesLanguage) {
-    if (!list.includes('Content-Language')) list.push('Content-Language', exchange.language);
-    const vary = list.indexOf('Vary');
-    if (vary === -1) list.push('Vary', 'Accept-Language');
-    else list[vary + 1] += ', Accept-Language';
-  }
-  return list;
 }
 
 /**

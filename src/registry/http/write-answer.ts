@@ -31,9 +31,11 @@ export const apiHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
-  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
   'X-Content-Type-Options': 'nosniff',
 };
+
+/** Tells browsers what to do with a whole host, for a year: for a host that is the registry's own, never its subdomains. */
+export const ownHostHeaders: Readonly<Record<string, string>> = { 'Strict-Transport-Security': 'max-age=31536000' };
 
 /**
  * Headers that many responses share, and how to send them. Node checks each header of each response, which takes longer

@@ -275,7 +275,13 @@ const ofConnection: ReadonlySet<string> = new Set([
 ]);
 
 /** Of the host that the caller asked, which is not the webhook: clients would leave this process, or keep to https here. */
-const ofAnotherHost: ReadonlySet<string> = new Set(['alt-svc', 'strict-transport-security']);
+const ofAnotherHost: ReadonlySet<string> = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'nel',
+  'report-to',
+  'strict-transport-security',
+]);
 
 /**
  * The webhook's response as it came, but for what clients read wrongly; returns the status that the caller gets. Many take

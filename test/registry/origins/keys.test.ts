@@ -296,6 +296,33 @@ describe('the directory', () => {
     registry.sql(`update origin set verifiedby = 'dns' where name = any ($1::text[])`, names);
   const get = (host: string) => supertest(registry.url).get(path).set('Host', host);
 
+  test('a header that tells browsers what to do with a whole host is sent under the host of the public URL only', async () => {
+    const name = await newOrigin();
+    await make(name, {});
+    await prove(name);
+    const own = new URL(registry.env['ASSENT_PUBLIC_URL']!).host;
+    const deliver = await registry.as('assent:deliver');
+    const admin = await registry.as('assent:admin');
+    const strictAt = async (host: string) => {
+      const asked = [
+        supertest(registry.url).get(path),
+        // The documents, the pages, a problem, the fast path, Express, a stream.
+        ...['/openapi.json', '/', '/console', '/nothing'].map((each) => supertest(registry.url).get(each)),
+        deliver.get('/v1/permissions').query({ origin: name, sink: 'https://a.example.com/' }),
+        ...['/v1/origins', '/v1/snapshot'].map((each) => admin.get(each)),
+      ];
+      const answers = await Promise.all(asked.map((each) => each.set('Host', host)));
+      return answers.map(({ headers }) => headers['strict-transport-security']);
+    };
+    const strict = 'max-age=31536000';
+    for (const host of [own, `${own.toUpperCase()}:443`]) {
+      expect(await strictAt(host)).toEqual(Array.from({ length: 8 }, () => strict));
+    }
+    for (const host of [name, `${name}:443`, `sub.${own}`, '127.0.0.1:3000']) {
+      expect(await strictAt(host)).toEqual(Array.from({ length: 8 }, () => undefined));
+    }
+  });
+
   test('is served to anyone for the name in Host, with a signature of each key that the registry has', async () => {
     const name = await newOrigin();
     const brought = await make(name, { publickey: await newPublicKey() });

@@ -229,13 +229,17 @@ test('any other status is that of the webhook, as a response that clients read a
   const statuses = [200, 201, 204, 205, 206, 226, 299, 400, 407, 408, 415, 418, 421, 425, 426, 500, 502, 504, 511, 599];
   for (const status of statuses) {
     webhook.respond = (response) => {
-      const elsewhere = { 'Alt-Svc': 'h2="127.0.0.2:443"', 'Strict-Transport-Security': 'max-age=31536000' };
+      const elsewhere = {
+        'Alt-Svc': 'h2="127.0.0.2:443"',
+        'Strict-Transport-Security': 'max-age=31536000',
+        'Clear-Site-Data': '"*"',
+      };
       response.writeHead(status, { Location: '/made', 'Content-Type': 'text/plain', ...elsewhere }).end('text');
     };
     const { headers, body, ...posted } = await egress.post(webhook.sink, { secret: secrets.shop });
     expect([status, posted.status, headers.location]).toEqual([status, status, '/made']);
     expect([status, body.toString()]).toEqual([status, [204, 205].includes(status) ? '' : 'text']);
-    for (const name of ['alt-svc', 'strict-transport-security', 'assent-status-code'])
+    for (const name of ['alt-svc', 'strict-transport-security', 'clear-site-data', 'assent-status-code'])
       expect(headers).not.toHaveProperty(name);
   }
 });
