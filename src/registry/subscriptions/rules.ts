@@ -5,6 +5,7 @@ import { escapePointer, forbiddenNames } from '../../base/formats/json.js';
 import { limits } from '../../base/limits.js';
 import { subscriptionTexts as texts } from '../../base/texts/subscriptions.js';
 import type { Text } from '../../base/texts/text.js';
+import { isReservedHeader } from '../../outbound/reserved-header.js';
 
 // Checks each member of a subscription (Subscriptions API, sections 3.2.1 and 3.2.2) for rules of the specification
 // that the contract cannot express; the contract checks types and required members. Every function returns all faults
@@ -61,13 +62,6 @@ export const checkProtocol: CheckText = (value, at) => {
     : fault(at, 'protocol_unknown', texts.protocolUnknown);
 };
 
-/** Headers that the connection, the CloudEvent, the handshake and the signature set, and headers for credentials. */
-const reservedHeader = new RegExp(
-  '^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|content-type' +
-    '|content-digest|signature|signature-.*|authorization|cookie|expect|webhook-.*|ce-.*)$',
-  'i',
-);
-
 /**
  * `protocolsettings` for HTTP (section 3.2.2.1): `headers` for every delivery, and `method`, which can only be POST.
  * `contentmode` is our addition.
@@ -109,7 +103,7 @@ function checkHeaderName(name: string, at: string): Fault[] {
     return fault(at, 'header_name_malformed', texts.headerName);
   }
   if (forbiddenNames.has(name)) return forbiddenName(at);
-  if (!reservedHeader.test(name)) return [];
+  if (!isReservedHeader(name)) return [];
   return fault(at, 'header_reserved', texts.headerReserved);
 }
 

@@ -9,6 +9,8 @@ export interface Caller {
   name: string;
   /** In lower case. */
   origins: readonly string[];
+  /** The headers that webhooks get beside those of the event, in lower case. */
+  headers: ReadonlySet<string>;
 }
 
 export type Network = (address: IpAddress) => boolean;
@@ -102,9 +104,11 @@ export class Callers {
     if (origins.length === 0) {
       throw new RegistryError('scope_missing', `The token has no claim ${originClaim} with the origins of its client.`);
     }
-    return { name: client, origins };
+    return { name: client, origins, headers: none };
   }
 }
+
+const none: ReadonlySet<string> = new Set();
 
 export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 

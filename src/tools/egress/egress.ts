@@ -117,7 +117,7 @@ export class Egress {
     const leave = places.take(caller.name, origin, sink);
     try {
       const body = await readBody(request, maxBodyBytes, signal);
-      const result = await forward({ origin, sink, headers: headers.passed, body, signal });
+      const result = await forward({ origin, sink, headers: headers.passed(caller.headers), body, signal });
       if (result.kind === 'answered') return result;
       throw this.#problemOf(result);
     } finally {

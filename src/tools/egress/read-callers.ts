@@ -4,6 +4,7 @@ import { parseIp, parseNetwork } from '../../base/formats/ip-address.js';
 import { isName } from '../../base/formats/name.js';
 import { textIn } from '../../base/texts/text.js';
 import { parseOriginName } from '../../consent/origin.js';
+import { isReservedHeader } from '../../outbound/reserved-header.js';
 import { digestOf, type CallerEntry, type Network } from './callers.js';
 
 const shortestSecret = 16;
@@ -53,6 +54,16 @@ const network = z.string('must be a text').transform((value, context): NamedNetw
   return z.NEVER;
 });
 
+/** In lower case. With an underscore, CGI and its like would read X_Team as the X-Team that the subscription sets. */
+const header = z
+  .string('must be a text')
+  .regex(/^[a-z0-9-]+$/i, 'must be the name of a header, in letters, digits and hyphens')
+  .refine(
+    (name) => !isReservedHeader(name) && !/^assent-/i.test(name),
+    'is a header that the event, the connection or the egress sets',
+  )
+  .toLowerCase();
+
 const caller = z.strictObject(
   {
     name: z.string('must be a text').refine((value) => isName(value), 'must be a name of visible characters'),
@@ -60,6 +71,7 @@ const caller = z.strictObject(
     secret: listOf(secret).optional(),
     secretfile: listOf(secretFile).optional(),
     networks: z.array(network, 'must be a list').min(1, 'must not be empty').optional(),
+    headers: z.array(header, 'must be a list').optional(),
   },
   {
     error: ({ code, keys }) =>
@@ -92,8 +104,9 @@ export function readCallers(text: string): ReadCallers {
       faults: all.map(({ path, message }) => [...(path.length > 0 ? [`(${path.join('.')})`] : []), message].join(' ')),
     };
   }
-  const named = data.map(({ name, origins, secret = [], secretfile = [], networks = [] }) => {
-    return { name, origins: [...new Set(origins)], secrets: [...secret, ...secretfile], networks };
+  const named = data.map(({ origins, secret = [], secretfile = [], networks = [], headers = [], ...caller }) => {
+    const secrets = [...secret, ...secretfile];
+    return { ...caller, origins: [...new Set(origins)], secrets, networks, headers: new Set(headers) };
   });
   const faults = [...named.entries()].flatMap(([at, one]) => [
     ...faultsOf(one),

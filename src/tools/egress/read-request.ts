@@ -15,8 +15,8 @@ export interface ReadHeaders {
   origin: string | undefined;
   originalUrl: string | undefined;
   isFromBrowser: boolean;
-  /** What the webhook gets, by the names as they were sent. */
-  passed: Record<string, string>;
+  /** What the webhook gets, by the names as they were sent: what an event needs, and these more, in lower case. */
+  passed(more: ReadonlySet<string>): Record<string, string>;
 }
 
 /** A request may have each of these once. */
@@ -31,20 +31,12 @@ const single: ReadonlySet<string> = new Set([
   'origin',
 ]);
 
-/** These are about this side only. `forward` leaves out those of the connection and of the handshake. */
-const dropped: ReadonlySet<string> = new Set([
-  'http2-settings',
-  'authorization',
-  'cookie',
-  'forwarded',
-  'via',
-  'content-digest',
-  'x-original-url',
-]);
-const droppedBeginnings = ['assent-', 'x-forwarded-', 'signature'];
-
-const isDropped = (name: string): boolean =>
-  dropped.has(name) || droppedBeginnings.some((beginning) => name.startsWith(beginning));
+/**
+ * What an event needs: its content, its attributes, and its trace. Any other header is about the caller's own house, or an
+ * instruction that the webhook's owner did not agree to, so the caller's settings must name it. `forward` reads from
+ * `Connection` which headers belong to the connection, and leaves all of them out.
+ */
+const ofEvent = /^(?:content-(?:type|encoding|language)|ce-[a-z0-9]+|traceparent|tracestate|connection)$/;
 
 /**
  * Throws RegistryError `invalid_request` with the place for what two programs could read in two ways: a header twice, a
@@ -69,20 +61,20 @@ export function readHeaders(rawHeaders: readonly string[], httpVersion: string):
 
   const of = (name: string) => all.get(name)?.value;
   const [own, authorization] = [of('assent-authorization'), of('authorization')];
-  const passed: Record<string, string> = {};
-  for (const [name, { name: written, value }] of all) {
-    // CGI and its like would read X_Team as the X-Team that the subscription sets.
-    if (name.includes('_')) continue;
-    if (!isDropped(name)) passed[written] = value;
-  }
-  // With a token of its own for this process, the caller's Authorization is for the webhook.
-  if (own !== undefined && authorization !== undefined) passed['Authorization'] = authorization;
   return {
     credential: own !== undefined ? credentialOf(own, ['bearer']) : credentialOf(authorization, ['bearer', 'basic']),
     origin: of('webhook-request-origin')?.toLowerCase(),
     originalUrl: of('x-original-url'),
     isFromBrowser: all.has('origin') || all.has('sec-fetch-site'),
-    passed,
+    passed(more) {
+      const passed: Record<string, string> = {};
+      for (const [name, { name: written, value }] of all) {
+        if (ofEvent.test(name) || more.has(name)) passed[written] = value;
+      }
+      // With a token of its own for this process, the caller's Authorization is for the webhook.
+      if (own !== undefined && authorization !== undefined) passed['Authorization'] = authorization;
+      return passed;
+    },
   };
 }
 

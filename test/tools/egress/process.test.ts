@@ -216,7 +216,7 @@ test('every fault of the settings is in one message', async () => {
   const callers = [
     { name: 'a', origins: ['a.example.com'], secret: 'plain' },
     { name: 'b', origins: ['*'], secret: sha256('') },
-    { name: 'c', origins: ['a.example.com'], password: 'x' },
+    { name: 'c', origins: ['a.example.com'], password: 'x', headers: ['X_Team', 'Webhook-Id', 'assent-authorization'] },
     { name: 'd', origins: [], networks: ['10.0.0.0/33'], secretfile: '/nothing/here' },
   ];
   const env = {
@@ -238,6 +238,9 @@ test('every fault of the settings is in one message', async () => {
     'EGRESS_CALLERS (1.origins.0) is no origin',
     'EGRESS_CALLERS (1.secret) is the SHA-256 of an empty text',
     'EGRESS_CALLERS (2) has no member password',
+    'EGRESS_CALLERS (2.headers.0) must be the name of a header',
+    'EGRESS_CALLERS (2.headers.1) is a header that the event, the connection or the egress sets',
+    'EGRESS_CALLERS (2.headers.2) is a header that the event, the connection or the egress sets',
     'EGRESS_CALLERS (3.origins) must not be empty',
     'EGRESS_CALLERS (3.networks.0) must be a network',
     'EGRESS_CALLERS (3.secretfile) cannot be read: ENOENT',
