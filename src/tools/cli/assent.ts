@@ -1,11 +1,12 @@
 #!/usr/bin/env node
+import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../base/errors.js';
 import { scopes } from '../../base/contract/principal.js';
 import { profileNames, type Profile } from '../../consent/origin.js';
 import { checkCommand } from './check/check-command.js';
-import { choice, flag, list, portOf, text, type Commands } from './command.js';
+import { choice, flag, list, portOf, text, untilStopped, type Commands } from './command.js';
 import { runCommandLine } from './command-line.js';
 import { completionCommand } from './completion-command.js';
 import { conformanceCommand } from './conformance/conformance-command.js';
@@ -53,9 +54,9 @@ export const commands: Commands = {
     options: {},
     notes: 'It takes a few seconds and leaves nothing behind.',
     examples: ['assent demo', 'assent demo > demo.txt'],
-    async run() {
+    async run(_values, _operands, { env }) {
       const { runDemo } = await import('./demo/demo.js');
-      return runDemo(process.env);
+      return runDemo(env);
     },
   },
   token: {
@@ -77,13 +78,13 @@ export const commands: Commands = {
       'assent token --scope assent:subscribe',
       'assent token --scope assent:admin,assent:audit --person 7 --claim name=Ada --minutes 5',
     ],
-    async run({ scope, tenant, subscriber, person, minutes, claim }) {
+    async run({ scope, tenant, subscriber, person, minutes, claim }, _, { env }) {
       const scopes = (scope as string[]).flatMap((each) => each.split(/[ ,]+/));
       const who = { tenant: tenant as string, subscriber: subscriber as string };
       const { claimsOf, createToken } = await import('./login/create-token.js');
       const claims = claimsOf(claim as string[]);
       const request = { ...who, person: person as string | undefined, scopes, minutes: Number(minutes), claims };
-      process.stdout.write(`${await createToken(request, process.env)}\n`);
+      process.stdout.write(`${await createToken(request, env)}\n`);
       return 0;
     },
   },
@@ -151,8 +152,8 @@ export const commands: Commands = {
       tenant: text('NAME', 'The tenant of the token for development', { default: 'demo' }),
       data: text('FOLDER', 'Where notices wait. A folder in ASSENT_DATA if absent'),
     },
-    notes: `Token: NOTIFY_TOKEN_FILE, or NOTIFY_TOKEN_URL with NOTIFY_CLIENT_ID and NOTIFY_CLIENT_SECRET; in development it is
-      made here. NOTIFY_REGISTRY_CA_FILE is the authority of the registry's certificate. ASSENT_ALLOWED_NETWORKS,
+    notes: `Token: NOTIFY_TOKEN_FILE, or NOTIFY_TOKEN_URL with NOTIFY_CLIENT_ID, NOTIFY_CLIENT_SECRET and, as the issuer wants,
+      NOTIFY_TOKEN_SCOPE (empty: none is asked for) and NOTIFY_TOKEN_AUDIENCE; in development it is made here. NOTIFY_REGISTRY_CA_FILE is the authority of the registry's certificate. ASSENT_ALLOWED_NETWORKS,
       ASSENT_DENIED_NETWORKS, ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE, ASSENT_DNS_SERVERS, ASSENT_LOG_LEVEL,
       ASSENT_EGRESS_PROXY, ASSENT_EGRESS_PROXY_CA_FILE and ASSENT_EGRESS_NO_PROXY are those of the registry.`,
     examples: [
@@ -162,9 +163,7 @@ export const commands: Commands = {
     async run(given, _, { env }) {
       const { notify } = await import('./notify.js');
       const values = { ...given, registry: given['registry'] || env['ASSENT_URL'] || (await developmentUrlOf(env)) };
-      const stop = new AbortController();
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)));
-      return notify(values as unknown as Parameters<typeof notify>[0], process.env, stop.signal);
+      return untilStopped((stop) => notify(values as unknown as Parameters<typeof notify>[0], env, stop));
     },
   },
   egress: {
@@ -184,7 +183,8 @@ export const commands: Commands = {
     },
     notes: `Post to /https/HOST[:PORT]/path, or send X-Original-URL. EGRESS_CALLERS, or EGRESS_CALLERS_FILE, is the list of
       callers as JSON; ASSENT_ISSUERS and EGRESS_ORIGIN_CLAIM accept tokens. Token for the registry: EGRESS_TOKEN_FILE, or
-      EGRESS_TOKEN_URL with EGRESS_CLIENT_ID and EGRESS_CLIENT_SECRET; in development it is made here.
+      EGRESS_TOKEN_URL with EGRESS_CLIENT_ID, EGRESS_CLIENT_SECRET and, as the issuer wants, EGRESS_TOKEN_SCOPE (empty: none is
+      asked for) and EGRESS_TOKEN_AUDIENCE; in development it is made here.
       EGRESS_REGISTRY_CA_FILE is the authority of the registry's certificate. ASSENT_ALLOWED_NETWORKS,
       ASSENT_DENIED_NETWORKS, ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE, ASSENT_DNS_SERVERS, ASSENT_LOG_LEVEL,
       ASSENT_EGRESS_PROXY, ASSENT_EGRESS_PROXY_CA_FILE, ASSENT_EGRESS_NO_PROXY and ASSENT_STOP_SECONDS are those of the
@@ -193,15 +193,8 @@ export const commands: Commands = {
     async run(given, _, { env, stderr }) {
       const { egress } = await import('./egress.js');
       const values = { ...given, registry: given['registry'] || env['ASSENT_URL'] || (await developmentUrlOf(env)) };
-      const stop = new AbortController();
-      const end = (name: string) => stop.abort(new Error(name));
-      process.once('SIGINT', end).once('SIGTERM', end);
       const say = (lines: string) => void stderr.write(lines);
-      try {
-        return await egress(values as unknown as Parameters<typeof egress>[0], env, stop.signal, say);
-      } finally {
-        process.off('SIGINT', end).off('SIGTERM', end);
-      }
+      return untilStopped((stop) => egress(values as unknown as Parameters<typeof egress>[0], env, stop, say));
     },
   },
   receiver: {
@@ -212,16 +205,16 @@ export const commands: Commands = {
       ASSENT_SINK_CA_FILE=.assent/receiver-ca.pem, so that it trusts the certificate, and with
       ASSENT_ALLOWED_NETWORKS=127.0.0.0/8, so that it may connect to your machine.`,
     examples: ['assent receiver', 'assent receiver --port 0'],
-    async run(values) {
+    async run(values, _, { env }) {
       const { describePaths, report, startReceiver } = await import('./demo/webhook.js');
       const { readConfig } = await import('../../registry/app/config.js');
       const write = (lines: string) => void process.stdout.write(lines);
-      const { dataFolder: folder } = readConfig({ ASSENT_DATA: process.env['ASSENT_DATA'] });
+      const { dataFolder: folder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });
       const onExchange = (exchange: Parameters<typeof report>[0]) => write(report(exchange));
       const receiver = await startReceiver({ port: portOf(values, 'port'), folder, onExchange });
       write(`The receiver listens on ${receiver.url}; its certificate authority is ${receiver.caFile}\n`);
       write(`${describePaths(receiver.url, receiver.callbackFile)}\n`);
-      await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));
+      await untilStopped((stop) => once(stop, 'abort'));
       await receiver.stop();
       return 0;
     },
@@ -261,7 +254,8 @@ export const commands: Commands = {
     summary: 'Checks the settings, the database and the issuers, without serving.',
     options: {},
     notes: `It has the settings that the process has, and checks them; the database, its migrations and the rights of its user;
-      and whether the keys of the issuers can be fetched. It changes nothing, and may run beside a process. Exit codes:
+      whether the keys of the issuers can be fetched, and are for the algorithms of the settings; and, with the settings of
+      "egress" or "notify" in the environment, whether these get a token. It changes nothing, and may run beside a process. Exit codes:
       0 a process can start and work; 1 it cannot, and a line says why.`,
     examples: ['assent doctor', 'DATABASE_URL=postgres://assent@db.example.org/assent assent doctor'],
     async run(_, __, io) {

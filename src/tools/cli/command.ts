@@ -113,6 +113,18 @@ export function checkChoice(
 export const write = (stream: Writable, lines: string): Promise<void> =>
   new Promise((resolve) => stream.write(lines, () => resolve()));
 
+/** Runs a server until Ctrl-C or SIGTERM, whether or not a process reads its output. Listens to neither afterwards. */
+export async function untilStopped<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const end = (name: string) => stop.abort(new Error(name));
+  process.once('SIGINT', end).once('SIGTERM', end);
+  try {
+    return await work(stop.signal);
+  } finally {
+    process.off('SIGINT', end).off('SIGTERM', end);
+  }
+}
+
 /** `shown` is what the message calls it. */
 export function portOf(values: Values, name: string, shown = `--${name}`): number {
   const value = String(values[name]);

@@ -29,10 +29,10 @@ export const checkCommand: Command = {
     'assent check https://hooks.example.org/events --origin sender.example.com --key sender.jwk',
     'assent check https://localhost:8443/events --ca .assent/receiver-ca.pem --origin sender.example.com',
   ],
-  async run(values, urls) {
+  async run(values, urls, { env }) {
     const { check } = await import('./check.js');
     const { attemptLines, keyLines, reportJson, reportLines, waitingLines } = await import('./show-check.js');
-    const settings = await settingsOf(values, urls);
+    const settings = await settingsOf(values, urls, env);
     const isJson = values['json'] === true;
     const write = (lines: readonly string[]) =>
       void (isJson || process.stdout.write(lines.map((line) => `${line}\n`).join('')));
@@ -50,7 +50,7 @@ export const checkCommand: Command = {
   },
 };
 
-async function settingsOf(values: Values, urls: readonly string[]): Promise<CheckSettings> {
+async function settingsOf(values: Values, urls: readonly string[], env: NodeJS.ProcessEnv): Promise<CheckSettings> {
   const { parseOriginName } = await import('../../../consent/origin.js');
   const { version } = await import('../../../base/version.js');
   const [url, ...others] = urls;
@@ -64,8 +64,8 @@ async function settingsOf(values: Values, urls: readonly string[]): Promise<Chec
   if (!(seconds > 0 && seconds <= 3_600)) throw new UsageError('--timeout must be seconds above 0, at most 3600.');
   const ca = String(values['ca']);
   // An argument is visible to other users of the machine, and the URL may have a password.
-  const proxy = String(values['proxy']) || (process.env['ASSENT_EGRESS_PROXY'] ?? '');
-  const proxyCa = String(values['proxy-ca']) || (process.env['ASSENT_EGRESS_PROXY_CA_FILE'] ?? '');
+  const proxy = String(values['proxy']) || (env['ASSENT_EGRESS_PROXY'] ?? '');
+  const proxyCa = String(values['proxy-ca']) || (env['ASSENT_EGRESS_PROXY_CA_FILE'] ?? '');
   const allowedNetworks = [values['allow-network'] ?? []].flat().map(String);
   return {
     url,

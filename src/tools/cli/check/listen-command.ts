@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { UsageError } from '../../../base/errors.js';
-import { flag, portOf, text, type Command } from '../command.js';
+import { flag, portOf, text, untilStopped, type Command } from '../command.js';
 
 export const listenCommand: Command = {
   summary: 'Shows the handshakes and events that arrive on http://localhost:PORT.',
@@ -14,7 +15,7 @@ export const listenCommand: Command = {
   },
   notes: 'It accepts valid events. Ctrl-C stops it.',
   examples: ['assent listen 8080', 'assent listen 8080 --forward http://localhost:3001/events'],
-  async run(values, ports) {
+  async run(values, ports, { env }) {
     const { parseRate } = await import('../../../consent/rate.js');
     const { parseOriginName } = await import('../../../consent/origin.js');
     const { listen } = await import('./listen.js');
@@ -28,7 +29,7 @@ export const listenCommand: Command = {
     const place = String(values['keys']);
     const keys = place === '' ? undefined : await (await import('./key-file.js')).keySetIn('--keys', place);
     const isSecure = values['https'] === true;
-    const identity = isSecure ? await certificate() : undefined;
+    const identity = isSecure ? await certificate(env) : undefined;
     const write = (lines: readonly string[]) => void process.stdout.write(lines.map((line) => `${line}\n`).join(''));
     const webhook = await listen({
       port: portOf({ PORT: port }, 'PORT', 'PORT'),
@@ -46,7 +47,7 @@ export const listenCommand: Command = {
       `Ask it as a registry would: assent check ${url}${authority}`,
       '',
     ]);
-    await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));
+    await untilStopped((stop) => once(stop, 'abort'));
     await webhook.stop();
     return 0;
   },
@@ -61,11 +62,11 @@ function forwardOf(value: string): URL | undefined {
   return url;
 }
 
-async function certificate() {
+async function certificate(env: NodeJS.ProcessEnv) {
   const { openDemoIdentity } = await import('../demo/webhook.js');
   const { readConfig } = await import('../../../registry/app/config.js');
   const { writeFile } = await import('node:fs/promises');
-  const { dataFolder } = readConfig({ ASSENT_DATA: process.env['ASSENT_DATA'] });
+  const { dataFolder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });
   const { ca, ...identity } = await openDemoIdentity(dataFolder);
   const caFile = join(dataFolder, 'receiver-ca.pem');
   await writeFile(caFile, ca);

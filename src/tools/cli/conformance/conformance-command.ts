@@ -62,7 +62,7 @@ export const conformanceCommand: CommandGroup = {
         'assent conformance receiver --sink https://hooks.example.org/events --origin eventemitter.example.com',
         'assent conformance receiver --sink https://hooks.example.org/events --deliver --case R01,R02 --out reports',
       ],
-      run: (values) => tested('receiver', values),
+      run: (values, _, { env }) => tested('receiver', values, env),
     },
     sender: {
       summary: 'Tests what delivers to webhooks, which a command or a person starts.',
@@ -78,7 +78,7 @@ export const conformanceCommand: CommandGroup = {
         "assent conformance sender --command './deliver {url}'",
         'assent conformance sender --manual --level must',
       ],
-      run: (values) => tested('sender', values),
+      run: (values, _, { env }) => tested('sender', values, env),
     },
     list: {
       summary: 'Lists the cases of both sides, or of one.',
@@ -101,9 +101,9 @@ export const conformanceCommand: CommandGroup = {
   },
 };
 
-async function tested(side: Side, values: Values): Promise<number> {
+async function tested(side: Side, values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   try {
-    return await execute(side, values);
+    return await execute(side, values, env);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
@@ -111,7 +111,7 @@ async function tested(side: Side, values: Values): Promise<number> {
   }
 }
 
-async function execute(side: Side, values: Values): Promise<number> {
+async function execute(side: Side, values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   const { version } = await import('../../../base/version.js');
   const ids = (values['case'] as string[]).flatMap((each) => each.split(',')).map((id) => id.trim().toUpperCase());
   const cases = selectCases(side, ids, values['level'] as (typeof lowestLevels)[number]);
@@ -124,7 +124,7 @@ async function execute(side: Side, values: Values): Promise<number> {
 
   const run = await sides[side]();
   const startedAt = new Date();
-  const { target, outcome } = await run({ cases, profile, timeoutMs: timeout * 1_000, env: process.env }, values);
+  const { target, outcome } = await run({ cases, profile, timeoutMs: timeout * 1_000, env }, values);
   const finished: Report = {
     side,
     target,
