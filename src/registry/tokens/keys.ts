@@ -154,6 +154,19 @@ function usableKeys(set: unknown): JSONWebKeySet {
   return { keys };
 }
 
+/** How many keys a document has that can be used, and which of the algorithms these verify. Throws an Error if there are none. */
+export async function readKeys(document: unknown, algorithms: readonly string[]) {
+  const set = usableKeys(document);
+  const find = createLocalJWKSet(set);
+  const isFor = (alg: string) =>
+    find({ alg }).then(
+      () => true,
+      (error: unknown) => error instanceof errors.JWKSMultipleMatchingKeys,
+    );
+  const fits = await Promise.all(algorithms.map(isFor));
+  return { count: set.keys.length, algorithms: algorithms.filter((_, at) => fits[at]) };
+}
+
 function isUsable(jwk: JWK): boolean {
   try {
     const { modulusLength = 2048 } = createPublicKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails ?? {};

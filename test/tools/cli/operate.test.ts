@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -137,9 +137,23 @@ describe('assent migrate', () => {
 });
 
 test('assent doctor names each fault of settings, database and issuers, and each right that its user lacks', async () => {
+  const jwkOf = (alg: string) => {
+    const { publicKey } =
+      alg === 'RS256'
+        ? generateKeyPairSync('rsa', { modulusLength: 2_048 })
+        : generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    return { ...publicKey.export({ format: 'jwk' }), alg, use: 'sig' };
+  };
+  const sets: Record<string, object[]> = {
+    '/jwks': [jwkOf('ES256')],
+    '/others': [jwkOf('RS256')],
+    '/encryption': [{ ...jwkOf('RS256'), alg: 'RSA-OAEP', use: 'enc' }],
+    '/unusable': [{}],
+  };
   const keys = createServer((request, response) => {
-    if (request.url === '/jwks') response.end('{"keys":[{}]}');
-    else response.writeHead(404).end();
+    const set = sets[request.url ?? ''];
+    if (set === undefined) response.writeHead(404).end();
+    else response.end(JSON.stringify({ keys: set }));
   });
   await once(keys.listen(0, '127.0.0.1'), 'listening');
   const issuers = (path: string) =>
@@ -176,6 +190,15 @@ test('assent doctor names each fault of settings, database and issuers, and each
   expect((await doctor(owner, { ASSENT_ISSUERS: issuers('/gone') })).at(-1)).toMatch(
     /^FAIL {2}issuer .* returned 404\.$/,
   );
+  for (const [path, advice] of [
+    ['/others', 'is for PS256 or ES256. They are for RS256: change "algorithms" in ASSENT_ISSUERS.'],
+    ['/encryption', 'is for PS256 or ES256. They are for no algorithm that Assent accepts.'],
+    ['/unusable', 'The JWK Set contains no usable public key.'],
+  ] as const) {
+    const [code, ...lines] = await doctor(owner, { ASSENT_ISSUERS: issuers(path) });
+    expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/^FAIL {2}issuer /)]);
+    expect(lines.at(-1)).toContain(advice);
+  }
   keys.close();
   const unreachable = Object.assign(new URL(owner), { port: '1' }).href;
   expect(await doctor(unreachable)).toEqual([1, settings, expect.stringMatching(/^FAIL {2}database .*ECONNREFUSED/)]);

@@ -5,7 +5,9 @@ import { compareMigrations, readMigrations } from '../../../registry/storage/mig
 import { openDatabase } from '../../../registry/storage/open-database.js';
 import type { Database } from '../../../registry/storage/database.js';
 import { requireRights } from '../../../registry/storage/rights.js';
+import { acceptedAlgorithms } from '../../../registry/tokens/authenticate.js';
 import { fetchJson } from '../../../registry/tokens/fetch-json.js';
+import { readKeys } from '../../../registry/tokens/keys.js';
 import { knockAtProxy } from '../../../outbound/egress-proxy.js';
 import { createTrustedRoute, type TrustedRoute } from '../../../outbound/trusted-route.js';
 import type { Io } from '../command.js';
@@ -48,16 +50,17 @@ export async function runDoctor({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Pr
     );
   }
   const route = createTrustedRoute(config.outbound);
-  for (const { issuer, jwks } of config.tokens.issuers) {
+  for (const issuer of config.tokens.issuers) {
     await check(
       'issuer',
-      () => countKeys(issuer, jwks, route),
-      (count) => `${issuer} has ${count} key${count === 1 ? '' : 's'}.`,
+      () => countKeys(issuer, route),
+      (count) => `${issuer.issuer} has ${count} key${count === 1 ? '' : 's'}.`,
     );
   }
   return isWell ? 0 : 1;
 }
 
+type TokenIssuer = Config['tokens']['issuers'][number];
 type Check = <T>(name: string, look: () => T | Promise<T>, say: (found: T) => string) => Promise<T | undefined>;
 
 async function checkDatabase({ database: { url, replicaUrl }, dataFolder }: Config, check: Check): Promise<void> {
@@ -107,12 +110,19 @@ function sayMigrations({ pending, unknown }: Names): string {
   return unknown.length > 0 ? `A newer version has applied ${unknown.join(', ')}.` : 'All are applied.';
 }
 
-async function countKeys(issuer: string, jwks: string, route: TrustedRoute): Promise<number> {
+/** Throws an Error if no key verifies what the settings of the issuer accept. */
+async function countKeys({ issuer, jwks, algorithms }: TokenIssuer, route: TrustedRoute): Promise<number> {
   const accept = 'application/jwk-set+json, application/json';
   const document = await fetchJson(jwks, { timeoutMs: fetchMs, accept, route }).catch((error: Error) => {
     throw new Error(`${issuer}: the keys at ${jwks} cannot be fetched: ${error.message}`);
   });
-  const { keys } = document as { keys?: unknown };
-  if (!Array.isArray(keys) || keys.length === 0) throw new Error(`${issuer}: there are no keys at ${jwks}.`);
-  return keys.length;
+  const found = await readKeys(document, acceptedAlgorithms).catch((error: Error) => {
+    throw new Error(`${issuer}: ${jwks}: ${error.message}`);
+  });
+  if (algorithms.some((algorithm) => found.algorithms.includes(algorithm))) return found.count;
+  const advice =
+    found.algorithms.length === 0
+      ? 'They are for no algorithm that Assent accepts.'
+      : `They are for ${found.algorithms.join(', ')}: change "algorithms" in ASSENT_ISSUERS.`;
+  throw new Error(`${issuer}: no key at ${jwks} is for ${algorithms.join(' or ')}. ${advice}`);
 }
