@@ -341,6 +341,14 @@ export const problems = {
     when: '`assent egress` has no share of the rate left, or not the settings of the webhook yet, and the registry does not respond.',
     title: { en: 'The registry does not respond.', nl: 'Het register reageert niet.' },
   },
+  token_unavailable: {
+    status: 503,
+    when: '`assent egress` gets no token for the registry from its issuer. Nothing was sent.',
+    title: {
+      en: 'This process has no token for the registry.',
+      nl: 'Dit proces heeft geen token voor het register.',
+    },
+  },
   secret_unavailable: {
     status: 503,
     when: '`assent egress` may not read a secret of the webhook, or the registry cannot decrypt it. Nothing was sent.',

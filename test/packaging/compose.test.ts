@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { readConfig, settings } from '../../src/registry/app/config.js';
-import { egressSettings } from '../../src/tools/egress/settings.js';
+import { egressSettings } from '../../src/tools/cli/sender-settings.js';
 import { loadContract } from '../../src/base/contract/contract.js';
 import { runCommand } from '../support/command.js';
 

@@ -13,7 +13,7 @@ import { Metrics } from '../../src/registry/probes/metrics.js';
 import { commands } from '../../src/tools/cli/assent.js';
 import type { Command } from '../../src/tools/cli/command.js';
 import { readCallers } from '../../src/tools/egress/read-callers.js';
-import { egressSettings } from '../../src/tools/egress/settings.js';
+import { egressSettings } from '../../src/tools/cli/sender-settings.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

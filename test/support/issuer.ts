@@ -8,12 +8,29 @@ export interface TestIssuer {
   url: string;
   audience: string;
   client: string;
-  /** The page that it sends the user back to is known only once the registry runs. */
-  start(settings: { redirectUri: string; hasRefreshTokens: boolean; tokenSeconds: number }): Promise<void>;
+  /** The page that it sends the user back to is known only once the registry runs. Until then it responds with 503. */
+  start(settings: IssuerStart): Promise<void>;
   /** How often each grant was used at the token endpoint. */
   grants: string[];
   stop(): Promise<void>;
 }
+
+interface IssuerStart {
+  redirectUri?: string;
+  hasRefreshTokens?: boolean;
+  tokenSeconds?: number;
+  /** Clients that act alone, with roles in their tokens. They may ask for no scope of ours. */
+  programs?: Array<{
+    id: string;
+    secret: string;
+    roles: string[];
+    method?: 'client_secret_basic' | 'client_secret_post';
+  }>;
+  /** A token is for the registry only if `resource` asks for that. Otherwise every token is. */
+  needsResource?: boolean;
+}
+
+const ours = ['assent:deliver', 'assent:credentials', 'assent:sign'];
 
 export async function openIssuer(): Promise<TestIssuer> {
   let answer: RequestListener = (_request, response) => response.writeHead(503).end();
@@ -29,7 +46,13 @@ export async function openIssuer(): Promise<TestIssuer> {
     audience,
     client,
     grants,
-    async start({ redirectUri, hasRefreshTokens, tokenSeconds }) {
+    async start({
+      redirectUri = `${url}/`,
+      hasRefreshTokens = false,
+      tokenSeconds = 3_600,
+      programs = [],
+      needsResource,
+    }) {
       const provider = new Provider(url, {
         jwks: { keys: [key] },
         clients: [
@@ -41,17 +64,32 @@ export async function openIssuer(): Promise<TestIssuer> {
             response_types: ['code'],
             id_token_signed_response_alg: 'ES256',
           },
+          ...programs.map(({ id, secret, method = 'client_secret_basic' }) => ({
+            client_id: id,
+            client_secret: secret,
+            token_endpoint_auth_method: method,
+            redirect_uris: [],
+            grant_types: ['client_credentials'],
+            response_types: [],
+            scope: 'openid',
+            id_token_signed_response_alg: 'ES256',
+          })),
         ],
         clientBasedCORS: () => true,
         issueRefreshToken: () => Promise.resolve(hasRefreshTokens),
-        extraTokenClaims: () => ({ tenant: 'gemeente' }),
+        ...(programs.length > 0 && { scopes: ['openid', ...ours] }),
+        extraTokenClaims: (_context: object, { clientId }: { clientId: string }) => ({
+          tenant: 'gemeente',
+          ...(programs.length > 0 && { roles: programs.find(({ id }) => id === clientId)?.roles }),
+        }),
         cookies: { keys: ['for this test'] },
         features: {
+          clientCredentials: { enabled: programs.length > 0 },
           deviceFlow: { enabled: true },
           revocation: { enabled: true },
           resourceIndicators: {
             enabled: true,
-            defaultResource: () => audience,
+            defaultResource: () => (needsResource ? undefined : audience),
             useGrantedResource: () => true,
             getResourceServerInfo: () => ({
               scope: 'assent:admin assent:subscribe',

@@ -4,12 +4,14 @@ export type Problem = components['schemas']['Problem'];
 
 /** No response arrived. The request may have been carried out. */
 export const connectionLost = 'connection_lost';
+/** The host's function gave no token, so nothing was sent. */
+const tokenUnavailable = 'token_unavailable';
 /** Something other than the registry responded, such as a proxy. */
 export const unexpectedResponse = 'unexpected_response';
 
 /**
  * The one error of the client. `code` is the stable name of the problem (docs/reference/errors.md), or `connection_lost`
- * (status 0) or `unexpected_response`.
+ * or `token_unavailable` (status 0), or `unexpected_response`.
  */
 export class AssentError extends Error {
   override readonly name = 'AssentError';
@@ -31,10 +33,18 @@ export class AssentError extends Error {
   }
 }
 
-export function lostConnection(cause: unknown): AssentError {
-  const detail = 'The registry did not respond.';
-  const problem = { type: 'about:blank', title: '', status: 0, detail, code: connectionLost, requestid: '' };
-  return new AssentError(problem, { cause });
+export const lostConnection = (cause: unknown) => without(connectionLost, 'The registry did not respond.', cause);
+
+export const noToken = (cause: unknown) =>
+  without(
+    tokenUnavailable,
+    `There is no token for the registry. ${cause instanceof Error ? cause.message : ''}`,
+    cause,
+  );
+
+/** No response. */
+function without(code: string, detail: string, cause: unknown): AssentError {
+  return new AssentError({ type: 'about:blank', title: '', status: 0, detail, code, requestid: '' }, { cause });
 }
 
 /** `body` is what arrived: a problem of the registry (RFC 9457), or anything else. */

@@ -1,7 +1,7 @@
 import { chunksOf, readLines } from '../../base/formats/lines.js';
 import { LinkedController, sleep } from '../../base/until.js';
 import { retryDelayMs } from '../../consent/backoff.js';
-import { AssentError, connectionLost } from './assent-error.js';
+import { AssentError } from './assent-error.js';
 import { readEventStream, type ServerSentEvent } from './event-stream.js';
 import type { ClientMethod, Schemas } from './operations.js';
 
@@ -169,7 +169,8 @@ export async function applyBatches(
   }
 }
 
-const isOutage = ({ code, status }: AssentError) => code === connectionLost || status === 429 || status >= 500;
+/** Status 0: there is no response. */
+const isOutage = ({ status }: AssentError) => status === 0 || status === 429 || status >= 500;
 
 async function* connect(get: Get, from: string | undefined, options: BatchOptions, signal: AbortSignal) {
   const { origin, statuses, waitSeconds = 20, onFault } = options;

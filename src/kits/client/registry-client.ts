@@ -1,6 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { until } from '../../base/until.js';
-import { AssentError } from './assent-error.js';
+import { AssentError, noToken } from './assent-error.js';
 import { createClient, type Client } from './create-client.js';
 
 /**
@@ -109,7 +109,10 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
     if (!isFresh && kept !== undefined) return kept;
     signal?.throwIfAborted();
     // The host's function may never settle.
-    const fresh = await until((async () => token())(), { signals: [signal] });
+    const asked = (async () => token())().catch((error: unknown) => {
+      throw noToken(error);
+    });
+    const fresh = await until(asked, { signals: [signal] });
     signal?.throwIfAborted();
     return (kept = fresh as string);
   }

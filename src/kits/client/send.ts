@@ -1,7 +1,7 @@
 import { versionsIn } from '../../base/formats/entity-tag.js';
 import { sleep } from '../../base/until.js';
 import { parseRetryAfter, retryDelayMs } from '../../consent/backoff.js';
-import { lostConnection } from './assent-error.js';
+import { AssentError, lostConnection } from './assent-error.js';
 
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
 
@@ -63,7 +63,7 @@ export function createSend({ token, fetch, language, userAgent }: SendSettings):
         await response.body?.cancel();
       } catch (error) {
         if (signal?.aborted) throw error;
-        if (isLast || !isRepeatable) throw lostConnection(error);
+        if (isLast || !isRepeatable) throw error instanceof AssentError ? error : lostConnection(error);
       }
       await sleep(delayMs, signal);
       signal?.throwIfAborted();

@@ -13,8 +13,8 @@ interface OperationsSettings {
   checks: Readonly<Record<string, ReadinessCheck>>;
   /** The checks that look-ups and matches need; they wait for nothing. */
   readChecks: readonly string[];
-  /** The checks that say nothing while another one, which is named, is not met. */
-  needs?: Readonly<Record<string, string>>;
+  /** The checks that say nothing while others, which are named, are not met. */
+  needs?: Readonly<Record<string, readonly string[]>>;
   /** What an operator should look at although everything works; called after the checks. */
   warnings?: () => string[];
   /** Milliseconds for each check. */
@@ -44,7 +44,7 @@ export function createOperationsApp(settings: OperationsSettings): Express {
         wanted.map(async ([name, check]) => [name, (await failureOf(check, timeoutMs)) ?? 'ok'] as const),
       ),
     );
-    const isKnown = (name: string) => (found.get(needs[name] ?? '') ?? 'ok') === 'ok';
+    const isKnown = (name: string) => (needs[name] ?? []).every((other) => (found.get(other) ?? 'ok') === 'ok');
     const results = [...found].map(([name, result]) => [name, isKnown(name) ? result : 'unknown'] as const);
     const isReady = results.every(([, result]) => result === 'ok');
     const warned = warnings();

@@ -49,7 +49,7 @@ export async function createOperations({
         : { writes: async () => 'read only' }),
     },
     readChecks: ['process', 'index'],
-    needs: { migrations: 'database', writes: 'database' },
+    needs: { migrations: ['database'], writes: ['database'] },
     warnings: () => unknown.map((name) => `The database has a migration of a newer version: ${name}`),
   });
 }

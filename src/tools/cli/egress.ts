@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { ConfigurationError, SetupError, UsageError } from '../../base/errors.js';
+import { SetupError, UsageError } from '../../base/errors.js';
 import { openTracing } from '../../base/tracing.js';
 import { version } from '../../base/version.js';
 import { createSender } from '../../kits/sender/index.js';
 import { createTrustedRoute } from '../../outbound/trusted-route.js';
-import { readConfig } from '../../registry/app/config.js';
 import { createLog } from '../../registry/http/log.js';
 import { closeServer, createRefuseUnread, serve, urlOf } from '../../registry/http/server.js';
 import { createOperationsApp } from '../../registry/probes/operations-app.js';
@@ -14,8 +13,8 @@ import { Callers } from '../egress/callers.js';
 import { Egress } from '../egress/egress.js';
 import { EgressMetrics } from '../egress/metrics.js';
 import { Places } from '../egress/places.js';
-import { readEgressSettings } from '../egress/settings.js';
-import { createTokenSource, registriesOf, sharedSettings } from './sender-process.js';
+import { readEgressSettings, registriesOf } from './sender-settings.js';
+import { SenderToken } from './sender-token.js';
 
 export interface EgressOptions {
   registry: string;
@@ -28,7 +27,6 @@ export interface EgressOptions {
   deadline: string;
 }
 
-const scopes = ['assent:deliver', 'assent:credentials', 'assent:sign'] as const;
 /** Longer, and it takes no part in deliveries to limited rates. */
 const registryAwaySeconds = 60;
 const checkMs = 2_000;
@@ -48,7 +46,7 @@ export async function egress(
   const maxBodyBytes = wholeOf('max-body', options['max-body'], 1, 16_777_216);
   const maxInFlight = wholeOf('in-flight', options['in-flight'], 1, 10_000);
   const deadlineMs = wholeOf('deadline', options.deadline, 1, 300) * 1_000;
-  const { config, own, given } = readSettings(env);
+  const { config, values, token: tokenSettings, registryCa, given } = readEgressSettings(env);
   if (deadlineMs > config.stopMs) {
     const stop = `ASSENT_STOP_SECONDS (${config.stopMs / 1_000})`;
     throw new UsageError(`--deadline must not be longer than ${stop}: a stop would break deliveries off.`);
@@ -65,28 +63,27 @@ export async function egress(
     metrics.fault();
     log.warn({ err: error }, 'egress fault');
   };
-  const tokenSource = {
+  const token = new SenderToken({
     prefix: 'EGRESS',
-    env,
-    scopes,
+    token: tokenSettings,
     route,
     tenant: options.tenant,
     subscriber: 'assent-egress',
     given,
-  };
+  });
   const sender = await createSender({
     registry: registry.map(({ href }) => href),
-    token: createTokenSource(tokenSource),
-    ca: own.registryCa,
+    token: token.get,
+    ca: registryCa,
     instance: 'egress',
     ...(options.data !== '' && { folder: options.data }),
     guard: { ...networks, sinkPorts, sinkCa, deadlineMs, userAgent: 'Assent egress' },
     onFault,
   });
   const callers = new Callers({
-    entries: own.callers,
+    entries: values.callers,
     authenticate: known && ((authorization) => known.authenticate(authorization)),
-    originClaim: own.originClaim,
+    originClaim: values.ORIGIN_CLAIM,
     tenant: options.tenant,
   });
   const places = new Places(maxInFlight, callers.areSeveral());
@@ -95,6 +92,7 @@ export async function egress(
     callers,
     permission: (origin, sink) => sender.permission(origin, sink),
     forward: (request) => sender.forward(request),
+    hasToken: () => token.fault() === undefined,
     maxBodyBytes,
     places,
     metrics,
@@ -107,11 +105,13 @@ export async function egress(
     metrics: metrics.registry,
     checks: {
       process: async () => (stop.signal.aborted ? 'stopping' : undefined),
+      // As long as the replica is current, the next attempt may come in time.
+      token: async () => (sender.age() < registryAwaySeconds ? undefined : token.fault()),
       index: async () => (Number.isFinite(sender.age()) ? undefined : 'loading'),
       registry: async () => (sender.age() < registryAwaySeconds ? undefined : 'does not respond'),
     },
     readChecks: ['process', 'index'],
-    needs: { registry: 'index' },
+    needs: { registry: ['token', 'index'] },
     timeoutMs: checkMs,
     stopping: stop.signal,
   });
@@ -125,7 +125,7 @@ export async function egress(
     servers.push(server);
     const [watch] = servers as [Server];
     const url = urlOf(server, place[1]);
-    log.info({ url, callers: own.callers.map(({ name }) => name) }, 'egress starts');
+    log.info({ url, callers: values.callers.map(({ name }) => name) }, 'egress starts');
     const operationsUrl = urlOf(watch, operationsPlace[1]);
     say(
       `Assent egress listens on ${url}\n  Health       ${operationsUrl}/readyz\n  Metrics      ${operationsUrl}/metrics\n`,
@@ -147,27 +147,6 @@ export async function egress(
 
 async function fired(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
-}
-
-/** Every fault of the settings in one error. */
-function readSettings(env: NodeJS.ProcessEnv) {
-  const given = sharedSettings(env, ['ASSENT_ISSUERS', 'ASSENT_CLOCK_TOLERANCE_SECONDS', 'ASSENT_STOP_SECONDS']);
-  const faults: string[] = [];
-  const read = <T>(work: () => T): T | undefined => {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      faults.push(...error.faults);
-      return undefined;
-    }
-  };
-  // What production demands of a registry does not apply here.
-  const config = read(() => readConfig({ ...given, NODE_ENV: undefined }));
-  const isProduction = env['NODE_ENV'] === 'production';
-  const own = read(() => readEgressSettings(env, { isProduction, hasIssuers: given['ASSENT_ISSUERS'] !== undefined }));
-  if (config === undefined || own === undefined) throw new ConfigurationError(faults);
-  return { config, own, given };
 }
 
 /** Where to listen: the port, then the host. */

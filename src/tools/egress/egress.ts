@@ -28,6 +28,8 @@ export interface EgressSettings {
   callers: Pick<Callers, 'identify'>;
   permission: Sender['permission'];
   forward: Sender['forward'];
+  /** Whether the last request for a token for the registry succeeded. */
+  hasToken: () => boolean;
   /** Bytes of a request. */
   maxBodyBytes: number;
   places: Places;
@@ -189,7 +191,10 @@ export class Egress {
   }
 
   #errorOf(thrown: unknown): RegistryError {
-    if (thrown instanceof RegistryError) return thrown;
+    if (thrown instanceof RegistryError) {
+      // It cannot load, and waiting is not the cure.
+      return thrown.code === 'index_loading' && !this.#settings.hasToken() ? withoutToken() : thrown;
+    }
     const { code } = thrown as { code?: unknown };
     if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
       return invalid('header', 'value_not_allowed', 'A header cannot be sent on.');
@@ -199,12 +204,19 @@ export class Egress {
       return new RegistryError('stopping', 'This process stops.', { retryAfterSeconds: 1 });
     }
     onFault(thrown);
+    if (code === 'token_unavailable') return withoutToken();
     if (thrown instanceof AssentError) {
       const detail = 'The registry is not reachable, or refuses this process, and nothing is left that may be sent.';
       return new RegistryError('registry_unavailable', detail, { retryAfterSeconds: pauseSeconds });
     }
     return new RegistryError('internal', 'Something went wrong in this process. The log has the details.');
   }
+}
+
+/** Why is for its operator, who has the log and `/readyz`. */
+function withoutToken(): RegistryError {
+  const detail = 'This process gets no token for the registry. Its log and /readyz say why. Nothing was sent.';
+  return new RegistryError('token_unavailable', detail, { retryAfterSeconds: pauseSeconds });
 }
 
 /** A gateway can say only yes or 403. Senders take a 403 as final, and drop what would be delivered a moment later. */

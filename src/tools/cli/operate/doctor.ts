@@ -11,6 +11,8 @@ import { readKeys } from '../../../registry/tokens/keys.js';
 import { knockAtProxy } from '../../../outbound/egress-proxy.js';
 import { createTrustedRoute, type TrustedRoute } from '../../../outbound/trusted-route.js';
 import type { Io } from '../command.js';
+import { hasTokenSettings, readTokenSettings } from '../sender-settings.js';
+import { SenderToken } from '../sender-token.js';
 
 const fetchMs = 3_000;
 
@@ -39,6 +41,7 @@ export async function runDoctor({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Pr
     () => readConfig(env),
     ({ production }) => (production ? 'For production.' : 'For development.'),
   );
+  await checkTokens(env, check);
   if (config === undefined) return 1;
   await checkDatabase(config, check);
   const { proxy, allowedNetworks, dnsServers } = config.outbound;
@@ -125,4 +128,24 @@ async function countKeys({ issuer, jwks, algorithms }: TokenIssuer, route: Trust
       ? 'They are for no algorithm that Assent accepts.'
       : `They are for ${found.algorithms.join(', ')}: change "algorithms" in ASSENT_ISSUERS.`;
   throw new Error(`${issuer}: no key at ${jwks} is for ${algorithms.join(' or ')}. ${advice}`);
+}
+
+/** Where `assent egress` and `assent notify` get their tokens, if this environment has their settings. */
+async function checkTokens(env: NodeJS.ProcessEnv, check: Check): Promise<void> {
+  for (const [prefix, command] of [
+    ['EGRESS', 'egress'],
+    ['NOTIFY', 'notify'],
+  ] as const) {
+    if (!hasTokenSettings(prefix, env)) continue;
+    await check(
+      `${command} token`,
+      async () => {
+        const { config, token, given } = readTokenSettings(prefix, env);
+        const route = createTrustedRoute(config.outbound);
+        await new SenderToken({ prefix, token, route, tenant: '', subscriber: '', given }).get();
+        return token.endpoint?.url ?? token.file;
+      },
+      (place) => `${place} gave one.`,
+    );
+  }
 }
