@@ -7,11 +7,14 @@ interface NodeBytes {
   isUtf8(bytes: Uint8Array): boolean;
 }
 interface NodeProcess {
+  versions?: { node?: string };
   getBuiltinModule?(name: string): Partial<NodeBytes> | undefined;
 }
 
+// The edge runtime of Next has each function of `process`, as one that throws. It has no versions.
+const { process: nodeProcess } = globalThis as { process?: NodeProcess };
 const { Buffer: NodeBuffer, isUtf8: nodeIsUtf8 }: Partial<NodeBytes> =
-  (globalThis as { process?: NodeProcess }).process?.getBuiltinModule?.('node:buffer') ?? {};
+  (nodeProcess?.versions?.node === undefined ? undefined : nodeProcess.getBuiltinModule?.('node:buffer')) ?? {};
 
 // A byte order mark is a character like others: the caller knows whether it may stand there.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
