@@ -10,6 +10,7 @@ export interface NodeRequest {
   /** Where a framework takes a prefix from `url`. */
   originalUrl?: unknown;
   rawHeaders: string[];
+  headers: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   body?: unknown;
   rawBody?: unknown;
   readableDidRead: boolean;
@@ -32,9 +33,16 @@ export function requestOfNode(request: NodeRequest): WebhookRequest {
   return {
     method: request.method ?? '',
     url: typeof request.originalUrl === 'string' ? request.originalUrl : (request.url ?? ''),
-    headers: request.rawHeaders,
+    headers: request.rawHeaders.length > 0 ? request.rawHeaders : linesOf(request.headers),
     body: (limit) => readBody(request, limit),
   };
+}
+
+/** Of a request that no server of Node made: what runs an application in Lambda sets `headers` alone. */
+function linesOf(headers: NodeRequest['headers']): string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().flatMap((each) => (each === undefined ? [] : [name, `${each}`])),
+  );
 }
 
 async function readBody(request: NodeRequest, limit: number): Promise<Uint8Array | 'too_large' | 'interrupted'> {

@@ -18,7 +18,7 @@ import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 import { startTlsFront, type TlsFront } from '../../support/tls-front.js';
 import { until } from '../../support/until.js';
-import { commandOf, writeWorker } from './runtimes.js';
+import { bundle, commandOf, writeWorker } from './runtimes.js';
 
 /**
  * The programs of docs/consumers/kit.md in the frameworks that test/interop/receivers pins and in the runtimes that
@@ -105,12 +105,18 @@ interface Subject {
   runtime?: undefined | ((folder: string, name: string, port: number) => Promise<string[]> | string[]);
 }
 
-async function start({ block, change = (code) => code, runtime }: Subject, files = blocks): Promise<Program> {
+/** Writes its files. */
+async function write(folder: string, { block, change = (code) => code }: Subject, files = blocks): Promise<void> {
+  await mkdir(folder);
+  await writeFile(join(folder, 'webhook.js'), files.get('webhook.js') ?? '');
+  await writeFile(join(folder, 'server.js'), change(files.get(block) ?? ''));
+}
+
+async function start(subject: Subject, files = blocks): Promise<Program> {
+  const { block, runtime } = subject;
   const { folder, env } = (runtime ? others : tools) as Installed;
   const name = `${block}-${running.length}`;
-  await mkdir(join(folder, name));
-  await writeFile(join(folder, name, 'webhook.js'), files.get('webhook.js') ?? '');
-  await writeFile(join(folder, name, 'server.js'), change(files.get(block) ?? ''));
+  await write(join(folder, name), subject, files);
   const port = await freePort();
   const [command = '', ...args] = (await runtime?.(folder, name, port)) ?? [process.execPath, 'kit.mjs', name];
   const child = spawn(command, args, { cwd: folder, env: { ...env, PORT: String(port), PROGRAM: name } });
@@ -156,6 +162,35 @@ const frameworks: Subject[] = [
   { name: 'a route of Next', block: 'kit-next' },
 ];
 
+/** A program of the documentation, whose last line becomes the function that a cloud calls. */
+const handler = (imports: string, value: string, last = /^.*app\.listen\(.*$/m) => {
+  return (code: string) => `${imports};\n${code.replace(last, `export const handler = ${value};`)}`;
+};
+const withServerless = (app: string, last?: RegExp) =>
+  handler("import serverless from 'serverless-http'", `serverless(${app})`, last);
+const express = (name: string) => handler(`import serverlessExpress from '${name}'`, 'serverlessExpress({ app })');
+const onFastify = handler("import awsLambdaFastify from '@fastify/aws-lambda'", 'awsLambdaFastify(app)');
+const onHono = handler("import { handle } from 'hono/aws-lambda'", 'handle(app)', /^serve\(.*$/m);
+const google = () =>
+  "import { http } from '@google-cloud/functions-framework';\nimport { webhook } from './webhook.js';\nhttp('events', webhook.node);";
+
+const functions: Array<Subject & { clouds: string[] }> = [
+  { name: 'serverless-http', block: 'kit-lambda' },
+  { name: 'serverless-http with Express', block: 'kit-express', change: withServerless('app') },
+  { name: 'serverless-http with Fastify', block: 'kit-fastify', change: withServerless('app') },
+  {
+    name: 'serverless-http with Koa',
+    block: 'kit-koa',
+    change: withServerless('new Koa().use(router.routes())', /^new Koa.*$/m),
+  },
+  { name: '@codegenie/serverless-express', block: 'kit-express', change: express('@codegenie/serverless-express') },
+  { name: '@vendia/serverless-express', block: 'kit-express', change: express('@vendia/serverless-express') },
+  { name: '@fastify/aws-lambda', block: 'kit-fastify', change: onFastify },
+  { name: 'hono/aws-lambda', block: 'kit-hono', change: onHono },
+  { name: 'Azure Functions, without their host', block: 'kit-azure', clouds: ['azure'] },
+  { name: '@google-cloud/functions-framework', block: 'kit-express', change: google, clouds: ['google'] },
+].map((each) => ({ clouds: ['lambda 1.0', 'lambda 2.0'], ...each }));
+
 const deno = (folder: string) => [commandOf(folder, '@deno', 'deno'), 'run', '--no-prompt', '--allow-all', '--quiet'];
 const bun = (folder: string) => [commandOf(folder, '@oven', 'bin/bun'), 'run', '--no-install'];
 const workers = (...flags: string[]): Subject['runtime'] => {
@@ -165,12 +200,19 @@ const workers = (...flags: string[]): Subject['runtime'] => {
     await writeWorker(join(folder, name), port, flags),
   ];
 };
+const vercel: Subject['runtime'] = async (folder, name, port) => [
+  process.execPath,
+  join(folder, 'node_modules/edge-runtime/dist/cli/index.js'),
+  await bundle(join(folder, name), 'edge.mjs', 'iife', 'edge-light'),
+  ...['--listen', '--port', String(port)],
+];
 const runtimes: Subject[] =
   'missing' in others
     ? []
     : [
         { name: 'Cloudflare Workers', block: 'kit-worker', runtime: workers() },
         { name: 'Workers with nodejs_compat', block: 'kit-worker', runtime: workers('nodejs_compat') },
+        { name: 'the edge runtime of Vercel', block: 'kit-worker', runtime: vercel },
         { name: 'Deno', block: 'webhook.js', runtime: (folder) => [...deno(folder), 'serve-fetch.mjs'] },
         { name: 'Bun', block: 'webhook.js', runtime: (folder) => [...bun(folder), 'serve-fetch.mjs'] },
       ];
@@ -242,9 +284,43 @@ const printing = new Map(
     },
   );
 
+  test('as a function in Lambda, Azure and Google Cloud gets each byte, and satisfies the conformance kit', async () => {
+    const { folder, env } = tools as Installed;
+    const cloudOf: Record<string, string> = {};
+    for (const subject of functions) {
+      for (const cloud of subject.clouds) {
+        const name = `${subject.name}, ${cloud}`.replace(/\W+/g, '-');
+        await write(join(folder, name), subject, printing);
+        cloudOf[name] = cloud;
+      }
+    }
+    const child = spawn(process.execPath, ['functions.mjs', JSON.stringify(cloudOf)], { cwd: folder, env });
+    running.push(child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    }
+    await until(() => {
+      if (child.exitCode !== null) throw new Error(output);
+      return output.includes('{"');
+    });
+    const addresses = /^\{".*\}$/m.exec(output)![0];
+    const judge = async ([name, url]: [string, string]) => {
+      const headers = {
+        'Content-Type': 'application/cloudevents+json',
+        'WebHook-Request-Origin': 'eventemitter.example.com',
+      };
+      const sent = JSON.stringify(event(name, { data: 'é😀' }));
+      await fetch(`${url}?a=1`, { method: 'POST', headers, body: sent });
+      return [name, [...failuresOf(await judgeReceiver(url, {})), ...(output.includes(`raw ${sent}`) ? [] : [sent])]];
+    };
+    const judged = await Promise.all(Object.entries<string>(JSON.parse(addresses)).map(judge));
+    expect(Object.fromEntries(judged)).toEqual(Object.fromEntries(Object.keys(cloudOf).map((name) => [name, []])));
+  });
+
   const later: Subject[] = [
     { name: 'Node.js', block: 'kit-later' },
-    ...runtimes.slice(2).map(({ name, runtime }) => ({
+    ...runtimes.slice(3).map(({ name, runtime }) => ({
       name,
       block: 'kit-later',
       runtime: async (folder: string, program: string) => {

@@ -10,18 +10,30 @@ export function commandOf(folder: string, scope: string, file: string): string {
   return join(packages, name, file);
 }
 
-/** Bundles a module of a worker as the command line of Cloudflare does: by the conditions of `exports`, without modules of Node. */
-export async function writeWorker(folder: string, port: number, flags: readonly string[]): Promise<string> {
+/** Bundles a program as the tools of its platform do: by the conditions of `exports`, without modules of Node. */
+export async function bundle(
+  folder: string,
+  entry: string,
+  format: 'esm' | 'iife',
+  condition: string,
+): Promise<string> {
+  const outfile = join(folder, 'worker.js');
   await build({
-    entryPoints: [join(folder, '..', 'worker.mjs')],
+    entryPoints: [join(folder, '..', entry)],
     alias: { program: join(folder, 'server.js') },
-    outfile: join(folder, 'worker.js'),
+    outfile,
     bundle: true,
-    format: 'esm',
+    format,
     target: 'es2024',
-    conditions: ['workerd', 'worker', 'browser'],
+    conditions: [condition, 'worker', 'browser'],
     logLevel: 'silent',
   });
+  return outfile;
+}
+
+/** The configuration of a module worker. */
+export async function writeWorker(folder: string, port: number, flags: readonly string[]): Promise<string> {
+  await bundle(folder, 'worker.mjs', 'esm', 'workerd');
   const path = join(folder, 'worker.capnp');
   const list = flags.map((flag) => JSON.stringify(flag)).join(', ');
   await writeFile(
