@@ -23,8 +23,7 @@ const whoOptions = {
 };
 
 /**
- * The table of commands. Commands load what they need themselves: `try` and `demo` run a whole registry, `receiver` a
- * webhook; `token` and `events check` use a single part of the registry without a database; those for resources, only the
+ * The table of commands. Commands load what they need themselves: `try` runs a whole registry, `receiver` a webhook; `token` and `events check` use a single part of the registry without a database; those for resources, only the
  * client.
  */
 export const commands: Commands = {
@@ -41,22 +40,11 @@ export const commands: Commands = {
       ASSENT_DENIED_NETWORKS, ASSENT_DNS_SERVERS, ASSENT_OPERATOR and ASSENT_CONTACT.`,
     examples: ['assent try', 'assent try --port 0 --webhook-port 0'],
     async run(values, _, { env: given }) {
-      const { runTry } = await import('./demo/try.js');
+      const { runTry } = await import('./try/try.js');
       const env = values['data'] === '' ? given : { ...given, ASSENT_DATA: values['data'] as string };
       const portFrom = values['port'] ? '--port' : (['ASSENT_PORT', 'PORT'].find((name) => env[name]) ?? '--port');
       const port = portOf({ port: values['port'] || env[portFrom] || '3000' }, 'port', portFrom);
       return runTry({ port, portFrom, webhookPort: portOf(values, 'webhook-port'), env });
-    },
-  },
-  demo: {
-    group: 'Try it',
-    summary: 'Shows everything that can happen to a consent, with real traffic.',
-    options: {},
-    notes: 'It takes a few seconds and leaves nothing behind.',
-    examples: ['assent demo', 'assent demo > demo.txt'],
-    async run(_values, _operands, { env }) {
-      const { runDemo } = await import('./demo/demo.js');
-      return runDemo(env);
     },
   },
   token: {
@@ -206,7 +194,7 @@ export const commands: Commands = {
       ASSENT_ALLOWED_NETWORKS=127.0.0.0/8, so that it may connect to your machine.`,
     examples: ['assent receiver', 'assent receiver --port 0'],
     async run(values, _, { env }) {
-      const { describePaths, report, startReceiver } = await import('./demo/webhook.js');
+      const { describePaths, report, startReceiver } = await import('./try/webhook.js');
       const { readConfig } = await import('../../registry/app/config.js');
       const write = (lines: string) => void process.stdout.write(lines);
       const { dataFolder: folder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });

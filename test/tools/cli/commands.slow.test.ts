@@ -81,7 +81,7 @@ test('no token is created for an unknown scope, and invalid command lines have t
     ['token', '--colour', 'red'],
     ['token', '--scope', 'assent:admin', '--tenant', ''],
     ['token', '--scope', 'assent:admin', 'more'],
-    ['demo', '--scope', 'assent:admin'],
+    ['try', '--scope', 'assent:admin'],
     ['receiver', '--port', 'https'],
     ['try', '--webhook-port', '70000'],
     ['tokne'],

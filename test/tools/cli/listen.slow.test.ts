@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { listen, type ListenSettings } from '../../../src/tools/cli/check/listen.js';
-import type { DemoWebhook } from '../../../src/tools/cli/demo/webhook.js';
+import type { TestWebhook } from '../../../src/tools/cli/try/webhook.js';
 import { startProgram } from '../../support/process.js';
 import { until } from '../../support/until.js';
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 async function start(settings: Partial<ListenSettings> = {}) {
   const shown = { text: '' };
-  const webhook: DemoWebhook = await listen({
+  const webhook: TestWebhook = await listen({
     port: 0,
     certificate: undefined,
     forward: undefined,

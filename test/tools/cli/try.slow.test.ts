@@ -101,6 +101,64 @@ test('try matches and delivers an event, works from a second terminal, keeps its
   await stat(join(folder, 'try/env'));
 });
 
+test('a consent from the request to its end, as three clients see it', async () => {
+  const program = startTry();
+  await until(() => program.child.exitCode !== null || program.stdout.includes('Then try:'));
+  const names = ['API', 'WEBHOOK', 'ADMIN', 'CONSUMER', 'SENDER'] as const;
+  const values = (await shell(names.map((name) => `echo "$${name}"`).join('\n'))).split('\n');
+  const [api, webhook, ...tokens] = values as [string, string, string, string, string];
+  const [admin, consumer, sender] = tokens;
+  const ask = async (token: string, path: string, body?: object, type = 'application/json') => {
+    const response = await fetch(`${api}/${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': type },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  };
+  const subscribe = (sink: string) => ask(consumer, 'subscriptions', { protocol: 'HTTP', sink });
+  const origin = 'eventemitter.example.com';
+  const permission = async (path: string) => {
+    const { body } = await ask(
+      sender,
+      `permissions?${new URLSearchParams({ origin, sink: webhook + path }).toString()}`,
+    );
+    return body;
+  };
+
+  // The webhook that consented while `try` started.
+  expect(await permission('/events')).toMatchObject({ allowed: true, allowedrate: 100 });
+  expect(await permission('/unknown')).toMatchObject({ allowed: false, denial: 'no_grant' });
+  // One decides later, by its callback.
+  expect((await subscribe(`${webhook}/later`)).body.status).toBe('pending');
+  const callback = (await shell(`cat ${folder}/try/callback`)).trim();
+  const decide = (url: string) => fetch(url, { method: 'POST', headers: { 'WebHook-Allowed-Rate': '30' } });
+  expect((await decide(callback.replace(/key=.*/, 'key=guessed'))).status).toBe(404);
+  expect((await decide(callback)).status).toBe(200);
+  expect(await permission('/later')).toMatchObject({ allowed: true, allowedrate: 30 });
+  // One allows another origin only, and says what to change.
+  expect((await subscribe(`${webhook}/closed`)).body).toMatchObject({
+    status: 'refused',
+    statusdetails: { code: 'origin_mismatch', advice: expect.stringContaining(origin) },
+  });
+  // An address that cannot be a webhook is never asked.
+  expect((await subscribe('https://169.254.169.254/latest/meta-data')).status).toBe(400);
+  const event = { specversion: '1.0', id: '2', source: 'urn:example:orders', type: 'com.example.order.created' };
+  const { explanations } = (await ask(admin, 'match?explain=true', event, 'application/cloudevents+json')).body;
+  const codes = explanations.map(({ sink, code }: Record<string, string>) => [new URL(sink as string).pathname, code]);
+  expect(Object.fromEntries(codes)).toEqual({ '/events': 'matched', '/later': 'matched', '/closed': 'no_grant' });
+  // An admin ends the first consent.
+  const [grant] = (await ask(admin, `grants?${new URLSearchParams({ sink: `${webhook}/events` }).toString()}`)).body;
+  expect((await ask(admin, `grants/${grant.id}/revoke`, { reason: 'The owner asked for it.' })).status).toBe(200);
+  expect(await permission('/events')).toMatchObject({ allowed: false, denial: 'revoked' });
+});
+
+test('a step that goes wrong is named, and the exit code is 1', async () => {
+  const program = startTry(['--port', '0'], { ASSENT_DENIED_NETWORKS: '127.0.0.0/8' });
+  expect(await program.ended).toBe(1);
+  expect(program.stdout).toContain('Step 2, "A consumer subscribes a webhook, which consents immediately"');
+});
+
 test('a port that is in use is named, with what to do', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');

@@ -63,11 +63,11 @@ function forwardOf(value: string): URL | undefined {
 }
 
 async function certificate(env: NodeJS.ProcessEnv) {
-  const { openDemoIdentity } = await import('../demo/webhook.js');
+  const { openWebhookIdentity } = await import('../try/webhook.js');
   const { readConfig } = await import('../../../registry/app/config.js');
   const { writeFile } = await import('node:fs/promises');
   const { dataFolder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });
-  const { ca, ...identity } = await openDemoIdentity(dataFolder);
+  const { ca, ...identity } = await openWebhookIdentity(dataFolder);
   const caFile = join(dataFolder, 'receiver-ca.pem');
   await writeFile(caFile, ca);
   return { ...identity, caFile };

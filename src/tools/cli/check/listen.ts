@@ -3,10 +3,10 @@ import { request as requestSecure } from 'node:https';
 import {
   type Behaviour,
   startWebhook,
-  type DemoWebhook,
-  type DemoWebhookSettings,
+  type TestWebhook,
+  type TestWebhookSettings,
   type WireExchange,
-} from '../demo/webhook.js';
+} from '../try/webhook.js';
 import { explain, observed } from '../../../registry/handshake/explain.js';
 import type { HeaderLine } from '../../../consent/handshake.js';
 import { judge } from '../../../consent/judgement.js';
@@ -49,7 +49,7 @@ function forwardTo(target: URL, onFault: (reason: string) => void): Behaviour {
   };
 }
 
-export interface ListenSettings extends Pick<DemoWebhookSettings, 'port' | 'certificate'> {
+export interface ListenSettings extends Pick<TestWebhookSettings, 'port' | 'certificate'> {
   /** The application that responds; undefined responds here. */
   forward: URL | undefined;
   /** The only origin that may send; undefined allows each one that asks. */
@@ -61,7 +61,7 @@ export interface ListenSettings extends Pick<DemoWebhookSettings, 'port' | 'cert
 }
 
 /** Shows handshakes and events that arrive on loopback, with verdicts and faults. Rejects if the port is in use. */
-export function listen(settings: ListenSettings): Promise<DemoWebhook> {
+export function listen(settings: ListenSettings): Promise<TestWebhook> {
   const { port, certificate, forward, origin, rate, keys, write } = settings;
   // One after the other, as they came.
   let shown = Promise.resolve();

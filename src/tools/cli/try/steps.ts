@@ -1,8 +1,7 @@
 import { styleText } from 'node:util';
 import { printable } from '../printable.js';
 import type { WireExchange } from './webhook.js';
-import { sleep } from '../../../base/until.js';
-import type { HttpResponse, DemoEnvironment } from './environment.js';
+import type { TryEnvironment } from './environment.js';
 
 /** Writes a story in plain text. Every function writes whole lines. */
 export interface Narrator {
@@ -81,7 +80,7 @@ function wrapped(text: string, columns: number): string {
 export interface Act {
   title: string;
   /** Throws an Error for people if a check fails. */
-  play(scene: DemoEnvironment, tell: Narrator, signal: AbortSignal): Promise<void>;
+  play(scene: TryEnvironment, tell: Narrator): Promise<void>;
 }
 
 export const origin = 'eventemitter.example.com';
@@ -168,105 +167,12 @@ export const firstActs: readonly Act[] = [
   },
 ];
 
-/** Everything else that can happen to a consent. */
-const moreActs: readonly Act[] = [
-  {
-    title: 'A sender asks whether it may send',
-    async play(scene, tell) {
-      const { body } = await askPermission(scene, tell, `${scene.webhookUrl}/events`);
-      keep(tell, body['allowed'] === true && body['allowedrate'] === 100, 'It may, 100 requests per minute.');
-      const other = await askPermission(scene, tell, `${scene.webhookUrl}/unknown`);
-      keep(tell, other.body['denial'] === 'no_grant', 'It may not send to a webhook that never consented.');
-    },
-  },
-  {
-    title: 'Another webhook decides later, with the callback',
-    async play(scene, tell, signal) {
-      const subscription = await subscribe(scene, tell, { sink: `${scene.webhookUrl}/later` });
-      const exchange = scene.exchanges.findLast(({ callback }) => callback !== undefined);
-      if (exchange) tell.wire(exchange);
-      tell.say('The registry asks once more without the callback, and gets the same response.');
-      keep(tell, subscription.status === 'pending', 'A 200 without WebHook headers is no consent: it is pending.');
-      const url = exchange?.callback ?? '';
-      tell.say('The webhook owner calls the URL in WebHook-Request-Callback, and allows a lower rate.');
-      tell.request('POST', `${url.replace(/key=.*/, 'key=...')}  WebHook-Allowed-Rate: 30`);
-      const { status } = await callBack(url, signal, { 'WebHook-Allowed-Rate': '30' });
-      tell.response(status, undefined);
-      keep(tell, status === 200, 'The registry accepts the callback.');
-      const now = await follow(scene, subscription.id, ({ status }) => status === 'active', signal);
-      keep(tell, now.statusdetails.allowedrate === 30, 'The subscription is active with 30 requests per minute.');
-      const guessed = await callBack(url.replace(/key=.*/, 'key=guessed'), signal);
-      keep(tell, guessed.status === 404, 'A guessed key gets 404.');
-    },
-  },
-  {
-    title: 'A webhook allows another origin only',
-    async play(scene, tell) {
-      const { status, statusdetails } = await subscribe(scene, tell, { sink: `${scene.webhookUrl}/closed` });
-      const exchange = scene.exchanges.at(-1);
-      if (exchange) tell.wire(exchange);
-      keep(tell, status === 'refused' && statusdetails.code === 'origin_mismatch', 'It is refused, with the reason.');
-      keep(tell, statusdetails.advice !== undefined, 'The consumer reads what the webhook owner can change.');
-    },
-  },
-  {
-    title: 'Who gets an event, and why one webhook does not',
-    async play(scene, tell) {
-      tell.request('POST', '/v1/match?explain=true', event);
-      const { body, status } = await scene.ask('admin', 'POST', '/v1/match?explain=true', event, json);
-      const { explanations = [] } = body as { explanations?: Array<{ sink: string; code: string }> };
-      const codes = Object.fromEntries(explanations.map(({ sink, code }) => [new URL(sink).pathname, code]));
-      tell.response(status, codes);
-      keep(tell, codes['/events'] === 'matched' && codes['/later'] === 'matched', 'Both that consented get it.');
-      keep(tell, codes['/closed'] === 'no_grant', 'The third subscription matches too, but its webhook refused.');
-    },
-  },
-  {
-    title: 'A host does not respond, and an address is not allowed',
-    async play(scene, tell, signal) {
-      const subscription = await subscribe(scene, tell, { sink: `${scene.webhookUrl}/down` });
-      keep(tell, subscription.status === 'pending', 'The host closed the connection. The registry retries.');
-      const last = await follow(scene, subscription.id, (now) => now.status !== 'pending', signal);
-      tell.response(200, brief(last));
-      keep(tell, last.status === 'unreachable', 'After the last attempt it is unreachable, which is no refusal.');
-
-      const body = { protocol: 'HTTP', sink: 'https://169.254.169.254/latest/meta-data' };
-      tell.request('POST', '/v1/subscriptions', body);
-      const response = await scene.ask('consumer', 'POST', '/v1/subscriptions', body);
-      const { code, faults } = response.body as { code: string; faults: unknown };
-      tell.response(response.status, { code, faults });
-      keep(
-        tell,
-        response.status === 400,
-        'The registry rejects an address that cannot be a webhook. It stores and sends nothing.',
-      );
-    },
-  },
-  {
-    title: 'An admin revokes the first grant',
-    async play(scene, tell) {
-      const sink = `${scene.webhookUrl}/events`;
-      const [grant] = await grantsOf(scene, tell, sink);
-      const path = `/v1/grants/${String(grant?.['id'])}/revoke`;
-      const body = { reason: 'The webhook owner asked for it.' };
-      tell.request('POST', path, body);
-      const response = await scene.ask('admin', 'POST', path, body);
-      tell.response(response.status, undefined);
-      keep(tell, response.status === 200, 'The grant is revoked.');
-      const after = await askPermission(scene, tell, sink);
-      keep(tell, after.body['denial'] === 'revoked', 'From now on, the sender may not send there.');
-    },
-  },
-];
-
-export const story: readonly Act[] = [...firstActs, ...moreActs];
-
 function keep(tell: Narrator, isSo: boolean, sentence: string): void {
   if (!isSo) throw new Error(`This is not true: ${sentence}`);
   tell.kept(sentence);
 }
 
-async function subscribe(scene: DemoEnvironment, tell: Narrator, definition: object): Promise<SubscriptionBody> {
+async function subscribe(scene: TryEnvironment, tell: Narrator, definition: object): Promise<SubscriptionBody> {
   const body = { protocol: 'HTTP', ...definition };
   tell.request('POST', '/v1/subscriptions', body);
   const response = await scene.ask('consumer', 'POST', '/v1/subscriptions', body);
@@ -281,35 +187,7 @@ function brief({ status, statusdetails }: SubscriptionBody) {
   return { status, code, message, advice, next };
 }
 
-/** Polls the subscription until the signal fires. */
-async function follow(
-  scene: DemoEnvironment,
-  id: string,
-  until: (now: SubscriptionBody) => boolean,
-  signal: AbortSignal,
-) {
-  for (;;) {
-    const { body } = await scene.ask('consumer', 'GET', `/v1/subscriptions/${id}`);
-    if (until(body as SubscriptionBody)) return body as SubscriptionBody;
-    await sleep(100, signal);
-    signal.throwIfAborted();
-  }
-}
-
-function callBack(url: string, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(url, { method: 'POST', headers, signal });
-}
-
-async function askPermission(scene: DemoEnvironment, tell: Narrator, sink: string) {
-  const query = new URLSearchParams({ origin, sink });
-  tell.request('GET', `/v1/permissions?origin=${origin}&sink=${sink}`);
-  const response = await scene.ask('sender', 'GET', `/v1/permissions?${query.toString()}`);
-  const { origin: _origin, sink: _sink, ...shown } = response.body as Record<string, unknown>;
-  tell.response(response.status, shown);
-  return response as HttpResponse & { body: Record<string, unknown> };
-}
-
-async function grantsOf(scene: DemoEnvironment, tell: Narrator, sink: string): Promise<Array<Record<string, unknown>>> {
+async function grantsOf(scene: TryEnvironment, tell: Narrator, sink: string): Promise<Array<Record<string, unknown>>> {
   tell.request('GET', `/v1/grants?sink=${sink}`);
   const response = await scene.ask('admin', 'GET', `/v1/grants?sink=${encodeURIComponent(sink)}`);
   const grants = response.body as Array<Record<string, unknown>>;

@@ -25,7 +25,7 @@ export interface HttpResponse {
 }
 
 /** A registry with an embedded database and a webhook, both on loopback. */
-export interface DemoEnvironment {
+export interface TryEnvironment {
   url: string;
   operationsUrl: string;
   webhookUrl: string;
@@ -55,7 +55,7 @@ export interface SceneSettings {
   onComplaint: (line: string) => void;
 }
 
-export async function setScene(settings: SceneSettings, signal: AbortSignal): Promise<DemoEnvironment> {
+export async function setScene(settings: SceneSettings, signal: AbortSignal): Promise<TryEnvironment> {
   const { folder, ports, atEnd, onExchange, onComplaint } = settings;
   const exchanges: WireExchange[] = [];
   const receiver = await startReceiver({
@@ -84,7 +84,7 @@ export async function setScene(settings: SceneSettings, signal: AbortSignal): Pr
 
   const issuer = await openDevelopmentIssuer(folder);
   const ca = await readFile(receiver.caFile);
-  const token: DemoEnvironment['token'] = (role, lifetimeSeconds) =>
+  const token: TryEnvironment['token'] = (role, lifetimeSeconds) =>
     issuer.sign({ tenant: 'demo', ...roles[role], lifetimeSeconds });
   return {
     url,

@@ -29,7 +29,7 @@ const longestBody = 4_000;
 /** What a path does with a request. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
 
-export interface DemoWebhookSettings {
+export interface TestWebhookSettings {
   /** 0 for a free one. */
   port: number;
   /** Undefined for plain http. */
@@ -40,13 +40,13 @@ export interface DemoWebhookSettings {
   onExchange: (exchange: WireExchange) => void;
 }
 
-export interface DemoWebhook {
+export interface TestWebhook {
   port: number;
   stop: () => Promise<void>;
 }
 
 /** A small webhook on loopback that reports what went over its sockets. Rejects if the port is in use. */
-export async function startWebhook(settings: DemoWebhookSettings): Promise<DemoWebhook> {
+export async function startWebhook(settings: TestWebhookSettings): Promise<TestWebhook> {
   const { port, certificate, paths, others = notFound, onExchange } = settings;
   const sockets = new WeakMap<Socket, WireBytes>();
   const listener = (request: IncomingMessage, response: ServerResponse) => {
@@ -157,7 +157,7 @@ const paths = {
  * folder gets the certificate of that authority, and the last callback URL.
  */
 export async function startReceiver({ port, folder, files, onExchange }: ReceiverSettings): Promise<Receiver> {
-  const { ca, ...certificate } = await openDemoIdentity(folder);
+  const { ca, ...certificate } = await openWebhookIdentity(folder);
   const caFile = join(folder, files?.ca ?? 'receiver-ca.pem');
   await writeFile(caFile, ca);
   if (files?.cert) await writeFile(join(folder, files.cert), certificate.cert);
@@ -176,7 +176,7 @@ export async function startReceiver({ port, folder, files, onExchange }: Receive
 }
 
 /** The certificate for webhooks on this machine, and its authority. */
-export function openDemoIdentity(folder: string) {
+export function openWebhookIdentity(folder: string) {
   return openKeyFile(join(folder, 'receiver.json'), createIdentity, (content) => identity.parse(content));
 }
 
