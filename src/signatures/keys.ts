@@ -12,6 +12,8 @@ export interface PublicKey {
 
 /** A key of a set, with the times from when and until when it signs, in seconds since 1970. */
 export interface PublishedKey extends PublicKey {
+  /** The `kid` that the set gives it, if that is not the thumbprint. */
+  name?: string;
   nbf?: number;
   exp?: number;
 }
@@ -30,6 +32,13 @@ export async function keysOf(set: unknown): Promise<PublishedKey[]> {
   return found.flatMap((key) => key ?? []);
 }
 
+/** By what a signature may name them. A thumbprint can be of one key only, so it comes before a name. */
+export const byKeyid = (keys: readonly PublishedKey[]): Map<string, PublishedKey> =>
+  new Map([
+    ...keys.flatMap((key) => (key.name === undefined ? [] : [[key.name, key] as const])),
+    ...keys.map((key) => [key.kid, key] as const),
+  ]);
+
 /** The same of a text; undefined if it is no JWK Set. */
 export async function keysIn(text: string): Promise<PublishedKey[] | undefined> {
   try {
@@ -42,18 +51,47 @@ export async function keysIn(text: string): Promise<PublishedKey[] | undefined> 
 
 async function publishedKeyOf(jwk: unknown): Promise<PublishedKey | undefined> {
   const key = await publicKeyOf(jwk);
-  const { use = 'sig', nbf, exp } = (jwk ?? {}) as Record<string, unknown>;
+  const { use = 'sig', kid: name, nbf, exp } = (jwk ?? {}) as Record<string, unknown>;
   if (key === undefined || use !== 'sig') return undefined;
-  return { ...key, ...(typeof nbf === 'number' && { nbf }), ...(typeof exp === 'number' && { exp }) };
+  const isNamed = typeof name === 'string' && name !== key.kid;
+  return {
+    ...key,
+    ...(isNamed && { name }),
+    ...(typeof nbf === 'number' && { nbf }),
+    ...(typeof exp === 'number' && { exp }),
+  };
 }
 
 const maxKeys = 100;
 
-/** Undefined for anything but a public Ed25519 key. Only its public members are kept. */
+/**
+ * The points of Ed25519 whose order is 8 or less, as the y of their encoding (RFC 8032, section 5.1.2), without the sign.
+ * Anyone can make signatures that such a key verifies, some of them for every message.
+ */
+const smallOrder: ReadonlySet<string> = new Set([
+  `01${'00'.repeat(31)}`,
+  `ec${'ff'.repeat(30)}7f`,
+  '00'.repeat(32),
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+]);
+/** From 2^255 - 19 on, y is a second encoding of a point. */
+const beyondField = /^(?:e[def]|f.)(?:ff){30}7f$/;
+
+/** `x` of a JWK. Its last character has two bits that are not of the key. */
+function isStrongPoint(x: string): boolean {
+  if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(x)) return false;
+  const bytes = Array.from(atob(x.replaceAll('-', '+').replaceAll('_', '/')), (each) => each.charCodeAt(0));
+  bytes[31]! &= 0x7f;
+  const y = bytes.map((each) => each.toString(16).padStart(2, '0')).join('');
+  return !smallOrder.has(y) && !beyondField.test(y);
+}
+
+/** Undefined for anything but a public Ed25519 key that only its owner can sign for. Only its public members are kept. */
 export async function publicKeyOf(jwk: unknown): Promise<PublicKey | undefined> {
   if (typeof jwk !== 'object' || jwk === null) return undefined;
   const { kty, crv, x } = jwk as Record<string, unknown>;
-  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string' || !/^[A-Za-z0-9_-]{43}$/.test(x)) return undefined;
+  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string' || !isStrongPoint(x)) return undefined;
   return { kty, crv, x, kid: await thumbprintOf({ kty, crv, x }) };
 }
 

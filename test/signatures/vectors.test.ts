@@ -1,7 +1,7 @@
 // What the standards themselves publish: an implementation that agrees with itself alone says nothing.
 
 import { describe, expect, test } from '@jest/globals';
-import { createPrivateKey, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import { contentDigestOf, isDigestOf } from '../../src/signatures/content-digest.js';
 import { isSignedBy, keysOf, publicKeyOf, thumbprintOf, type PublicKey } from '../../src/signatures/keys.js';
 import {
@@ -229,4 +229,38 @@ test('a delivery is signed as the example for senders in other languages', async
   for (const [name, value] of Object.entries(prepared.fields(sign(null, prepared.base, key)))) {
     expect([name, sent(name)]).toEqual([name, value]);
   }
+});
+
+/** "Taming the many EdDSAs" (Chalkias, Garillot, Nikolaenko, 2020), table 1: each point of small order, in each encoding. */
+const weak = [
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  '0000000000000000000000000000000000000000000000000000000000000080',
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
+  '0100000000000000000000000000000000000000000000000000000000000080',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+];
+const okp = (x: string) => ({ kty: 'OKP', crv: 'Ed25519', x }) as const;
+
+test('a key for which anyone can sign is no key, and neither is another spelling of one', async () => {
+  // What such a key would do: this signature is one of every text.
+  const [identity = ''] = weak;
+  const forged = Buffer.from(identity + '00'.repeat(32), 'hex');
+  const key = createPublicKey({ key: okp(Buffer.from(identity, 'hex').toString('base64url')), format: 'jwk' });
+  expect(verify(null, Buffer.from('any text'), key, forged)).toBe(true);
+
+  const keys = weak.map((hex) => okp(Buffer.from(hex, 'hex').toString('base64url')));
+  // Of the 256 bits of a key; the alphabet spells two more.
+  const spellings = ['t', 'u', 'v'].map((last) => okp(jwk.x.slice(0, -1) + last));
+  expect(Buffer.from(spellings[0]!.x, 'base64url')).toEqual(Buffer.from(jwk.x, 'base64url'));
+  expect(await keysOf({ keys: [...keys, ...spellings] })).toEqual([]);
+  expect(await keysOf({ keys: [jwk] })).toMatchObject([jwk]);
 });

@@ -87,8 +87,8 @@ export const keyTexts = {
     nl: 'Dit is een deel van de privésleutel, die uw systeem nooit mag verlaten. Maak een andere sleutel en stuur alleen het openbare deel.',
   },
   notSupported: {
-    en: 'Only public Ed25519 keys are supported: a JWK with kty OKP, crv Ed25519 and x (RFC 8037).',
-    nl: 'Alleen openbare Ed25519-sleutels worden ondersteund: een JWK met kty OKP, crv Ed25519 en x (RFC 8037).',
+    en: 'Only public Ed25519 keys are supported: a JWK with kty OKP, crv Ed25519 and x (RFC 8037), in its one encoding, and no weak key (a point of small order).',
+    nl: 'Alleen openbare Ed25519-sleutels worden ondersteund: een JWK met kty OKP, crv Ed25519 en x (RFC 8037), in de enige juiste codering, en geen zwakke sleutel (een punt van kleine orde).',
   },
   setUnusable: (code: string): Text => ({
     en: `The key set cannot be used: ${code}. The URL must return a JWK Set with at most 20 Ed25519 keys, in 64 KiB.`,

@@ -1,5 +1,5 @@
 import { utf8Text } from '../../base/formats/bytes.js';
-import { keysIn, type PublishedKey } from '../../signatures/keys.js';
+import { byKeyid, keysIn, type PublishedKey } from '../../signatures/keys.js';
 import type { ReadResult } from './callback-call.js';
 
 /** Seconds for which a document is used without another look, whatever its Cache-Control says. */
@@ -107,7 +107,7 @@ export class KeySets {
     const result = await this.#settings.read(url);
     const keys = result.kind === 'read' ? await keysIn(utf8Text(result.body)) : undefined;
     if (result.kind === 'read' && keys !== undefined) {
-      document.keys = new Map(keys.map((key) => [key.kid, key]));
+      document.keys = byKeyid(keys);
       document.readAt = startedAt;
       document.freshUntil = startedAt + secondsOf(result.cacheControl);
       return;

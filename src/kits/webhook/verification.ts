@@ -1,4 +1,4 @@
-import { keysOf, type PublicKey } from '../../signatures/keys.js';
+import { byKeyid, keysOf, type PublicKey } from '../../signatures/keys.js';
 import { fieldsOf, type SignedRequest } from '../../signatures/message-signature.js';
 import {
   directoryPath,
@@ -86,7 +86,7 @@ export class Verification {
   readonly #replays: ReplayStore;
   readonly #keySets: KeySets;
   /** Sets that the application gave, once they are read. */
-  readonly #given = new WeakMap<object, PublicKey[]>();
+  readonly #given = new WeakMap<object, ReadonlyMap<string, PublicKey>>();
 
   /** Throws an Error that names the wrong setting. */
   constructor(settings: VerifySettings, caller: Caller, onFault: (error: unknown) => void) {
@@ -243,10 +243,10 @@ export class Verification {
     if (typeof source === 'string') return this.#keySets.keyOf(source, keyid);
     let keys = this.#given.get(source);
     if (keys === undefined) {
-      keys = await keysOf(source);
+      keys = byKeyid(await keysOf(source));
       this.#given.set(source, keys);
     }
-    return keys.find(({ kid }) => kid === keyid);
+    return keys.get(keyid);
   }
 
   /** The request as its sender signed it: at the URL of this webhook, whatever a proxy in front made of it. */

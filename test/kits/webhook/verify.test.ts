@@ -232,9 +232,26 @@ test.each([
   ['has ended', { exp: seconds() - 120 }],
   ['has not begun', { nbf: seconds() + 120 }],
   ['is for encryption', { use: 'enc' }],
+  ['is a point of small order', { x: 'A'.repeat(43) }],
 ])('a key of a set that %s signs nothing', async (_title, more) => {
   const { ask } = await verifying({ keys: { keys: [{ ...signer.public, ...more }] } });
   expect(faultOf(await ask('POST', await signed(), body))).toBe('key_unknown');
+});
+
+test('a key of a given set is found by its thumbprint, and by the name that the set gives it', async () => {
+  const [named, other] = [
+    { ...signer.public, kid: 'mailroom-2026' },
+    { ...next.public, kid: 'mailroom-2027' },
+  ];
+  const { ask } = await verifying({ keys: { keys: [named, other] } });
+  for (const keyid of [signer.public.kid, named.kid]) {
+    expect((await ask('POST', await signed({}, signer, { keyid }), body)).status).toBe(204);
+  }
+  expect(faultOf(await ask('POST', await signed({}, signer, { keyid: other.kid }), body))).toBe('signature_invalid');
+  // A name that is the thumbprint of another key is no name.
+  const posing = { ...next.public, kid: signer.public.kid };
+  const confused = await verifying({ keys: { keys: [signer.public, posing] } });
+  expect((await confused.ask('POST', await signed(), body)).status).toBe(204);
 });
 
 describe('with secrets', () => {

@@ -23,6 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => registry.stop());
 
+/** Of small order: y is 0. */
+const weakKey = { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43) };
 let count = 0;
 /** The name of a new origin. */
 async function newOrigin(policy: object = {}): Promise<string> {
@@ -221,17 +223,19 @@ describe('a set', () => {
 });
 
 test.each<[string, object | (() => Promise<object>), string, string]>([
-  [
-    'a private member',
-    { publickey: { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43), d: 'secret' } },
-    '/publickey/d',
-    'private_member',
-  ],
+  ['a private member', { publickey: { ...weakKey, d: 'secret' } }, '/publickey/d', 'private_member'],
   [
     'another kind of key',
     { publickey: { kty: 'EC', crv: 'P-256', x: 'a', y: 'b' } },
     '/publickey',
     'key_not_supported',
+  ],
+  ['a key for which anyone can sign', { publickey: weakKey }, '/publickey', 'key_not_supported'],
+  [
+    'a set of such keys alone',
+    async () => ({ jwksuri: (await serveSet([weakKey])).url }),
+    '/jwksuri',
+    'key_set_unusable',
   ],
   [
     'an end before the start',

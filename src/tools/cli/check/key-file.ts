@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../../base/errors.js';
-import { keysIn, keysOf, type PublicKey } from '../../../signatures/keys.js';
+import { keysIn, keysOf, type PublishedKey } from '../../../signatures/keys.js';
 import { openKeyFile } from '../../../base/files/key-file.js';
 import { fetchJson } from '../../../registry/tokens/fetch-json.js';
 import { makePrivateKey, parseSigningKey, type SigningKey } from '../../conformance/signing-key.js';
@@ -19,7 +19,7 @@ export const openSigningKey = (path: string): Promise<SigningKey> =>
   openKeyFile(path, makePrivateKey, (content) => parseSigningKey(JSON.stringify(content)));
 
 /** The public keys of a JSON Web Key Set, in a file or at an https URL. */
-export async function keySetIn(option: string, place: string): Promise<PublicKey[]> {
+export async function keySetIn(option: string, place: string): Promise<PublishedKey[]> {
   try {
     const keys = /^https:/i.test(place)
       ? await keysOf(await fetchJson(place, reading))

@@ -11,7 +11,7 @@ import { explain, observed } from '../../../registry/handshake/explain.js';
 import type { HeaderLine } from '../../../consent/handshake.js';
 import { judge } from '../../../consent/judgement.js';
 import { formatRate, parseRate, type Rate } from '../../../consent/rate.js';
-import type { PublicKey } from '../../../signatures/keys.js';
+import { byKeyid, type PublishedKey } from '../../../signatures/keys.js';
 import { fieldsOf } from '../../../signatures/message-signature.js';
 import {
   isAttribute,
@@ -56,7 +56,7 @@ export interface ListenSettings extends Pick<TestWebhookSettings, 'port' | 'cert
   origin: string | undefined;
   rate: Rate;
   /** Of the origin; undefined checks no signature. */
-  keys?: readonly PublicKey[] | undefined;
+  keys?: readonly PublishedKey[] | undefined;
   write: (lines: readonly string[]) => void;
 }
 
@@ -107,7 +107,7 @@ function meaningOf(exchange: WireExchange): string[] {
 /** Whether the request is signed, and by a key of the origin. */
 async function signatureLines(
   { asked, method, path, content }: WireExchange,
-  keys: readonly PublicKey[] | undefined,
+  keys: readonly PublishedKey[] | undefined,
 ): Promise<string[]> {
   const fieldOf = fieldsOf(parseHead(asked).headers);
   const signed = shownSignature(fieldOf);
@@ -115,7 +115,7 @@ async function signatureLines(
     return signed === undefined ? [] : [visible(`Signed by ${signed.keyid}. To check it, name the keys with --keys.`)];
   }
   const settings: VerifySettings = {
-    keyOf: async (keyid) => keys.find(({ kid }) => kid === keyid),
+    keyOf: async (keyid) => byKeyid(keys).get(keyid),
     body: method === 'POST' ? content : undefined,
     mustCover: parseHead(asked)
       .headers.map(([name]) => name.toLowerCase())
