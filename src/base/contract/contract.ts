@@ -26,8 +26,8 @@ export interface Operation {
   method: Method;
   /** In Express's notation, with the server's prefix: `/v1/subscriptions/:id`. */
   path: string;
-  /** A token needs one of these; undefined for an operation without a token. */
-  scopes: readonly Scope[] | undefined;
+  /** A token needs all of one of these; undefined for an operation without a token. */
+  scopes: ReadonlyArray<readonly Scope[]> | undefined;
   /** The media types of the request body; empty if the operation accepts none. */
   mediaTypes: readonly string[];
   /** Bytes of the request body, if the operation has its own limit. */
@@ -69,7 +69,7 @@ export interface Operation {
  * the scope.
  */
 export function requireScope({ scopes }: Operation, principal: Principal): void {
-  if (scopes?.some((scope) => principal.scopes.has(scope))) return;
+  if (scopes?.some((all) => all.every((scope) => principal.scopes.has(scope)))) return;
   throw new RegistryError('scope_missing', tokenTexts.scope(scopes ?? []));
 }
 
@@ -143,7 +143,7 @@ export function loadContract(text = documentText()): Contract {
       const parseParameters = onFirstUse(() => parameterParser(texts, parameters, !isOpen));
       // An empty list means that the operation needs no token.
       const isOpen = operation.security?.length === 0;
-      const scopes = operation.security?.flatMap((requirement) => requirement.oauth ?? []) ?? [];
+      const scopes = operation.security?.map((requirement) => requirement.oauth ?? []) ?? [];
       return {
         id: operation.operationId as OperationId,
         method,

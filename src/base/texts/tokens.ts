@@ -68,11 +68,12 @@ export const tokenTexts = {
     en: `The issuer of the token may not issue tokens for this tenant (${claim}).`,
     nl: `De uitgever van het token mag geen tokens voor deze organisatie uitgeven (${claim}).`,
   }),
-  scope: (scopes: readonly string[]): Text =>
+  /** All of one of these. */
+  scope: (scopes: ReadonlyArray<readonly string[]>): Text =>
     textOf((language) =>
       language === 'en'
-        ? `This operation needs the scope ${scopes.join(' or ')}.`
-        : `Voor deze bewerking is de scope ${scopes.join(' of ')} nodig.`,
+        ? `This operation needs the scope ${scopes.map((all) => all.join(' and ')).join(' or ')}.`
+        : `Voor deze bewerking is de scope ${scopes.map((all) => all.join(' en ')).join(' of ')} nodig.`,
     ),
   auditOfTenant: {
     en: 'The audit record of another tenant needs the scope assent:audit, and an issuer that may name that tenant.',

@@ -41,7 +41,7 @@ export function routes(context: Context): Handlers<GrantOperation> {
       const { cursor, limit = 50, origin, host, expiressince, expiresuntil, ...where } = query;
       // Senders don't see who subscribes.
       if (where.subscriber !== undefined && !principal.scopes.has('assent:admin')) {
-        throw new RegistryError('scope_missing', tokenTexts.scope(['assent:admin']));
+        throw new RegistryError('scope_missing', tokenTexts.scope([['assent:admin']]));
       }
       const page = await grants.list({
         ...where,

@@ -46,14 +46,13 @@ function prefixOf({ servers, paths }: OpenApiDocument, path: string): string {
 
 function notesOf(operation: DocumentedOperation): string[] {
   if (operation.path === yourWebhook) return ['Your webhook receives this.'];
-  const scopes = operation.security?.flatMap((each) => Object.values(each).flat()) ?? [];
+  const scopes = operation.security?.flatMap((each) => Object.values(each)) ?? [];
+  const needed = scopes.map((all) => all.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(' and '));
   const limit = operation['x-body-limit'];
   const tier = operation['x-tier'];
   return [
     ...(tier === undefined ? [] : [`Tier: <a href="guides/versioning#tiers">${tier}</a>.`]),
-    scopes.length === 0
-      ? 'Needs no token.'
-      : `Scope: ${scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(' or ')}.`,
+    scopes.length === 0 ? 'Needs no token.' : `Scope: ${needed.map((each) => each || 'none').join(' or ')}.`,
     ...(operation.deprecated ? ['<strong>Deprecated.</strong>'] : []),
     ...(operation['x-addition'] ? ['Assent adds this to the CloudEvents Subscriptions API.'] : []),
     ...(limit === undefined ? [] : [`A body has at most ${limit.toLocaleString('en')} bytes.`]),

@@ -365,7 +365,7 @@ test('the settings of a sink are those of a match, and kept until they change', 
 test("a webhook of the receivers' kit takes it as signed by the origin and with its secret", async () => {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const { sink, path } = await newWebhook({ signingsecret: { secret } });
-  const signer = await registry.as('assent:sign', { subscriber: 'mailroom' });
+  const signer = await registry.as(['assent:deliver', 'assent:sign'], { subscriber: 'mailroom' });
   const { keys } = (await signer.get(`/v1/origins/${tenant.origin}/private-keys`).expect(200)).body;
   const received: CloudEvent[] = [];
   const webhook = createWebhook({

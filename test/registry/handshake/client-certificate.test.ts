@@ -35,7 +35,7 @@ beforeAll(async () => {
   }
   admin = await registry.as(['assent:admin', 'assent:subscribe']);
   stranger = await registry.as('assent:admin', { tenant: 'other' });
-  signer = await registry.as('assent:sign');
+  signer = await registry.as(['assent:deliver', 'assent:sign']);
 });
 afterAll(async () => {
   for (const server of servers) {

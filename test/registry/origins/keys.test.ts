@@ -19,7 +19,7 @@ let signer: Client;
 beforeAll(async () => {
   registry = await startRegistry();
   admin = await registry.as('assent:admin', { subscriber: 'beheer' });
-  signer = await registry.as('assent:sign', { subscriber: 'mailroom' });
+  signer = await registry.as(['assent:deliver', 'assent:sign'], { subscriber: 'mailroom' });
 });
 afterAll(() => registry.stop());
 
@@ -64,7 +64,7 @@ test('a new origin has a key that signs, which leaves only to tokens that may si
   expect([keyid, verify(null, base, publicKey, sign(base))]).toEqual([named, true]);
   const [entry] = (await admin.get('/v1/audit').query({ action: 'origin.keys_read' }).expect(200)).body;
   expect(entry).toMatchObject({ actor: 'mailroom', target: `origin:${name}`, details: { keyids: [named] } });
-  const stranger = await registry.as('assent:sign', { tenant: 'other' });
+  const stranger = await registry.as(['assent:deliver', 'assent:sign'], { tenant: 'other' });
   await stranger.get(`/v1/origins/${name}/private-keys`).expect(404);
 });
 
@@ -271,7 +271,7 @@ test('an origin has at most 20 keys that have not ended, and a repeated request 
 test('keys belong to the tenant of their origin', async () => {
   const name = await newOrigin();
   const [{ id }] = await keysOf(name);
-  const other = await registry.as(['assent:admin', 'assent:sign'], { tenant: 'other' });
+  const other = await registry.as(['assent:admin', 'assent:deliver', 'assent:sign'], { tenant: 'other' });
   const at = `/v1/origins/${name}/keys`;
   for (const request of [
     other.get(at),
