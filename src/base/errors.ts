@@ -53,6 +53,7 @@ export const faultRules = [
   'token_alg',
   'token_signature',
   'token_kid',
+  'token_cnf',
   'origin_empty',
   'origin_not_ascii',
   'origin_wildcard',

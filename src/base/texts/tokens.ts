@@ -27,6 +27,10 @@ export const tokenTexts = {
     en: 'The token is not an access token.',
     nl: 'Het token is geen access token.',
   },
+  bound: {
+    en: 'The token is bound to a key or a certificate of its client (cnf), which Assent does not check. Get a bearer token.',
+    nl: 'Het token is gebonden aan een sleutel of certificaat van de client (cnf), en dat controleert Assent niet. Vraag een bearer-token.',
+  },
   audience: (claim: string): Text => ({
     en: `The token is not meant for this service (${claim}).`,
     nl: `Het token is niet voor deze dienst bedoeld (${claim}).`,

@@ -63,7 +63,7 @@ export function readClaims(
   audience: readonly string[],
   rules: ClaimRules & Tenants,
 ): { found: Found; advice?: string | undefined } | Misfit {
-  const fault = typeFault(claims, type, rules) ?? audienceFault(claims, audience, rules);
+  const fault = boundFault(claims) ?? typeFault(claims, type, rules) ?? audienceFault(claims, audience, rules);
   if (fault !== undefined) return fault;
   const tenant = rules.tenant ?? nameIn(claims, rules.tenantclaims, 'tenant');
   if (typeof tenant !== 'string') return tenant;
@@ -120,6 +120,17 @@ function nameIn(claims: Claims, names: readonly string[], of: 'tenant' | 'client
   return isReserved(value) ? { rule, detail: tokenTexts.reservedName(name) } : value;
 }
 
+/**
+ * Of DPoP (RFC 9449) and mutual TLS (RFC 8705). Such a token is of no use without the key of its client: whoever accepts
+ * it from anyone takes back what the issuer promised.
+ */
+function boundFault(claims: Claims): Misfit | undefined {
+  if (claims['cnf'] === undefined && !/^dpop$/i.test(String(claims['typ']))) return undefined;
+  const advice =
+    'no setting accepts this: have the issuer make bearer tokens for this client, without DPoP or mutual TLS';
+  return { rule: 'token_cnf', detail: tokenTexts.bound, advice };
+}
+
 /** Of an ID token, for the client alone (OpenID Connect Core, sections 2 and 3.3.2.11). */
 const ofIdTokens = ['nonce', 'at_hash', 'c_hash', 's_hash'];
 
@@ -134,7 +145,7 @@ function typeFault(claims: Claims, type: unknown, { tokentypes, clientclaims }: 
   // Entra says in access tokens alone how the client signed in.
   const isOfEntra = 'azpacr' in claims || 'appidacr' in claims;
   const isOther =
-    (typ !== undefined && !(typeof typ === 'string' && /^(?:bearer|dpop|at\+jwt)$/i.test(typ))) ||
+    (typ !== undefined && !(typeof typ === 'string' && /^(?:bearer|at\+jwt)$/i.test(typ))) ||
     (use !== undefined && use !== 'access') ||
     'events' in claims;
   const isNamed = nameOfType(type) === 'at+jwt';

@@ -300,6 +300,15 @@ const refused: Array<[string, Shape, rule?: string]> = [
     'a logout token with the type of an access token',
     { ...shape(auth0, { sub: 'a', client_id: 'b', ...logoutEvent }), header: { typ: 'at+jwt' } },
   ],
+  ...[
+    { cnf: { jkt: '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I' }, typ: 'DPoP' },
+    { cnf: { 'x5t#S256': 'bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2' } },
+    { typ: 'DPoP' },
+  ].map((bound): [string, Shape, string] => [
+    `a token of Keycloak that is bound to its client by ${Object.keys(bound.cnf ?? bound).join()}`,
+    shape(keycloak, { azp: 'assent', typ: 'Bearer', ...ofKeycloak('assent:admin'), ...bound }),
+    'token_cnf',
+  ]),
   ['a token of Cognito for another client', shape(cognito, { client_id: '3example', sub: 'a' }), 'token_client_id'],
   [
     'a token of Entra for another API',
