@@ -35,6 +35,16 @@ test.each([
   expect(pagesWith(pattern)).toEqual([]);
 });
 
+test('who delivers is the same sentence everywhere, and no text says otherwise', () => {
+  const sentence = "The registry never delivers events; assent egress does, for senders that can't be changed.";
+  const texts = ['publiccode.yml', 'openapi/openapi.yaml', '.config/package-readme.md', 'src/base/texts/landing.ts'];
+  for (const name of ['README.md', 'docs/comparison.md', ...texts]) {
+    const text = readPage(name).replace(/\s+/g, ' ').replaceAll('`', '');
+    expect([name, text.includes(sentence)]).toEqual([name, true]);
+    expect([name, /Assent (?:itself )?(?:never delivers|delivers no)/.test(text)]).toEqual([name, false]);
+  }
+});
+
 test('the comparison names the console, the cost and the maturity', () => {
   for (const row of ['Pages for people', 'Cost', 'Maturity']) {
     expect(readPage('docs/comparison.md')).toMatch(new RegExp(`^\\| ${row} +\\| [^|]`, 'm'));

@@ -50,8 +50,8 @@ export const questionTexts = {
   consentStays: { en: 'The current consent does not change.', nl: 'Dan blijft de huidige toestemming bestaan.' },
   who: { en: 'Who asks you', nl: 'Wie het u vraagt' },
   assent: {
-    en: 'The registry uses Assent, software that records which webhooks agreed to receive events. It sends no events itself.',
-    nl: 'Het register gebruikt Assent: software die vastlegt welke webhooks gebeurtenissen willen ontvangen. Assent stuurt zelf geen gebeurtenissen.',
+    en: 'The registry uses Assent, software that records which webhooks agreed to receive events. The registry itself sends no events; senders do.',
+    nl: 'Het register gebruikt Assent: software die vastlegt welke webhooks gebeurtenissen willen ontvangen. Het register zelf stuurt geen gebeurtenissen; dat doen verzenders.',
   },
   guide: { en: 'Guide for owners of webhooks', nl: 'Handleiding voor eigenaren van webhooks (Engels)' },
   /** `time`: when the consent that exists ends. */

@@ -33,8 +33,8 @@ export const landingTexts = {
   },
   title: { en: 'A registry of consent for webhooks', nl: 'Een register van toestemming voor webhooks' },
   lead: {
-    en: 'Assent asks a webhook before anything is sent to it, and records which origin may send there, and how fast. Senders ask Assent first; Assent delivers no events itself.',
-    nl: 'Assent vraagt een webhook om toestemming voordat er iets naartoe gaat, en legt vast welke herkomst (origin) er mag sturen, en hoe snel. Verzenders vragen het eerst aan Assent; Assent bezorgt zelf niets.',
+    en: "Assent asks a webhook before anything is sent to it, and records which origin may send there, and how fast. Senders ask Assent first. The registry never delivers events; assent egress does, for senders that can't be changed.",
+    nl: 'Assent vraagt een webhook om toestemming voordat er iets naartoe gaat, en legt vast welke herkomst (origin) er mag sturen, en hoe snel. Verzenders vragen het eerst aan Assent. Het register bezorgt zelf geen gebeurtenissen; dat doet assent egress, voor verzenders die niet aan te passen zijn.',
   },
   open: { en: 'Open the console', nl: 'Open de console' },
   begin: { en: 'Quickstart', nl: 'Snel beginnen' },
