@@ -45,6 +45,11 @@ export function withoutQuery(sink: string): string {
   return sink.replace(/\?.*/s, '?[secret]');
 }
 
+/** The path under which a proxy serves the registry, from its public URL: `/assent`, or empty. */
+export function pathOf(publicUrl: string | undefined): string {
+  return publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, '') : '';
+}
+
 /** The host of a canonical sink, as `sink_host` in the migration. */
 export function hostOf(sink: string): string {
   const from = 'https://'.length;

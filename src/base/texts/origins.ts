@@ -45,8 +45,8 @@ export const certificateExpires = (origin: string, fingerprint: string, day: str
 /** Why a request finds no origin. */
 export const originTexts = {
   nameOne: {
-    en: 'Name an origin (GET /v1/origins lists them), or ask an admin to set a default origin.',
-    nl: 'Noem een herkomst (GET /v1/origins toont ze), of vraag een beheerder om een standaardherkomst in te stellen.',
+    en: 'Name an origin (GET /origins lists them), or ask an admin to set a default origin.',
+    nl: 'Noem een herkomst (GET /origins toont ze), of vraag een beheerder om een standaardherkomst in te stellen.',
   },
   noDefault: { en: 'The tenant has no default origin.', nl: 'De organisatie heeft geen standaardherkomst.' },
   unknown: {
@@ -170,7 +170,7 @@ export const nameTexts = {
     nl: `${name} is geregistreerd door een andere organisatie, die niet heeft bewezen dat de naam van haar is. Is de naam van u? Publiceer dan dit in DNS, en stuur dit verzoek opnieuw: ${record}`,
   }),
   notVerified: (name: string, record: string): Text => ({
-    en: `This registry requires proof that ${name} belongs to its tenant. The admin of the origin has to publish this in DNS: ${record}, and then check it with POST /v1/origins/${name}/verify.`,
-    nl: `Dit register eist bewijs dat ${name} van de organisatie is. De beheerder van de herkomst moet dit in DNS publiceren: ${record}, en het daarna controleren met POST /v1/origins/${name}/verify.`,
+    en: `This registry requires proof that ${name} belongs to its tenant. The admin of the origin has to publish this in DNS: ${record}, and then check it with POST /origins/${name}/verify.`,
+    nl: `Dit register eist bewijs dat ${name} van de organisatie is. De beheerder van de herkomst moet dit in DNS publiceren: ${record}, en het daarna controleren met POST /origins/${name}/verify.`,
   }),
 };

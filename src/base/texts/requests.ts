@@ -89,8 +89,8 @@ export const requestTexts = {
     nl: 'De body is ongeldig. Bij faults staat waar en waarom.',
   },
   notFound: {
-    en: 'There is nothing at this address. See /docs, or /openapi.json for the list.',
-    nl: 'Op dit adres is niets te vinden. Kijk op /docs, of in /openapi.json voor de lijst.',
+    en: 'There is nothing at this address. openapi.json of this registry lists what there is.',
+    nl: 'Op dit adres is niets te vinden. In openapi.json van dit register staat wat er is.',
   },
   methodNotAllowed: (methods: readonly string[]): Text => ({
     en: `This resource supports ${methods.join(', ')}.`,

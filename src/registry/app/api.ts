@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { routes as blocks } from '../blocks/routes.js';
+import { pathOf } from '../../base/formats/uri.js';
 import { routes as changes } from '../changes/routes.js';
 import type { Context } from '../context.js';
 import { routes as deliveries } from '../deliveries/routes.js';
@@ -72,5 +73,14 @@ export function createApi(
     },
   });
   const hot = contract.operations.filter(({ isHot }) => isHot);
-  return createFastPath(pipeline, hot, app);
+  return below(pathOf(config.publicUrl), createFastPath(pipeline, hot, app));
+}
+
+/** Some proxies remove the path of the public URL, others pass it on, and neighbours ask without one: all of them work. */
+function below(path: string, listener: RequestListener): RequestListener {
+  if (path === '') return listener;
+  return (request, response) => {
+    if (request.url?.startsWith(`${path}/`)) request.url = request.url.slice(path.length);
+    listener(request, response);
+  };
 }

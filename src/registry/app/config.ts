@@ -53,6 +53,8 @@ const dnsServer = z.string().refine((value) => {
   return Number(port) >= 1 && Number(port) <= 65_535;
 }, 'must be addresses like 192.0.2.53 or 192.0.2.53:5353 or [2001:db8::53]:53');
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+/** Not what the registry serves: nothing would tell a request below such a path from one without it. */
+const publicPath = /^\/(?!(?:v1|access|assets|console|docs|guides|openapi\.json|\.well-known)(?:\/|$))[\w.~%/-]*$/;
 /** In the normal form, which is safe in a header. */
 const publicUrl = httpUrl
   .refine((value) => {
@@ -60,6 +62,10 @@ const publicUrl = httpUrl
     // The parser reports an empty query as none, but keeps its question mark in the URL.
     return username + password === '' && !/[?#]/.test(href);
   }, 'must have no user name, password, query or fragment: callback URLs are built from it')
+  .refine(
+    (value) => !URL.canParse(value) || publicPath.test(new URL(value).pathname),
+    'must have a path of letters, digits and -._~% that the registry does not serve itself: leave out /v1, /console and the like',
+  )
   .transform((value) => new URL(value).href);
 
 /** RFC 9116, section 2.5.3. */

@@ -1,6 +1,7 @@
 import type { Context } from '../context.js';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
 import { denials, rateUsedUp, type Decision } from '../../consent/decision.js';
+import { pathOf } from '../../base/formats/uri.js';
 import { ageHeader, type OperationResponse, type OperationRequest, type Handlers } from '../http/handler.js';
 import { indexLoading } from '../../matching/replica/replica.js';
 import { authzenRoutes, type AccessOperation } from './authzen-routes.js';
@@ -18,8 +19,8 @@ const onlyHosts = /^hosts=([a-z0-9.:,-]{1,4096})$/;
  * for a yes, and passes a 204 on to its client as if the delivery had arrived.
  */
 export function routes(context: Context): Handlers<'authorizeDelivery' | AccessOperation> {
-  const { contract, follower, freshness, shares } = context;
-  const { path } = contract.operationOf('authorizeDelivery');
+  const { config, contract, follower, freshness, shares } = context;
+  const path = pathOf(config.publicUrl) + contract.operationOf('authorizeDelivery').path;
 
   function count(delivery: GatewayDelivery, tenant: string, rate: number, yes: Yes): Yes | Promise<Yes> {
     if (shares === undefined) {

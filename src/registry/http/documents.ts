@@ -1,6 +1,7 @@
 import type { Express, RequestHandler, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
 import { RegistryError } from '../../base/errors.js';
+import { pathOf } from '../../base/formats/uri.js';
 import { requestTexts } from '../../base/texts/requests.js';
 import { answerMethods } from './app.js';
 import type { Context } from '../context.js';
@@ -23,19 +24,23 @@ export function serveDocuments(
   const { contacts, policy } = security;
   const issuers = tokens.issuers.map(({ issuer }) => issuer);
   const { developmentIssuer } = tokens;
+  const path = pathOf(publicUrl);
   const contract = Buffer.from(
-    JSON.stringify(servedContract(document, { operator, contact, issuers, developmentIssuer })),
+    JSON.stringify(servedContract(document, { operator, contact, path, issuers, developmentIssuer })),
   );
   // Pages of other hosts may read it, too.
   for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {
     serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
   }
   if (authzen) {
-    serve('/.well-known/authzen-configuration', (response) => {
-      const metadata = authzen(response.req.headers.host);
-      if (metadata === undefined) throw new RegistryError('not_found', requestTexts.notFound);
-      return response.json(metadata);
-    });
+    // Clients look for it before the path of the public URL (AuthZEN, section 9.2.1).
+    for (const end of new Set(['', path])) {
+      serve(`/.well-known/authzen-configuration${end}`, (response) => {
+        const metadata = authzen(response.req.headers.host);
+        if (metadata === undefined) throw new RegistryError('not_found', requestTexts.notFound);
+        return response.json(metadata);
+      });
+    }
   }
   if (jwks) serve('/.well-known/jwks.json', async (response) => response.json(await jwks()));
   if (contacts.length > 0) {

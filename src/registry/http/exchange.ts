@@ -12,6 +12,8 @@ import type { FixedHeaders, StreamedBody } from './write-answer.js';
 /** An operation of the contract, with its handler. */
 export interface Route {
   operation: Operation;
+  /** The path of the public URL, which links begin with. */
+  root: string;
   handle: (call: HttpExchange) => UntypedAnswer | Promise<UntypedAnswer>;
   /** Bytes. */
   bodyLimit: number;
@@ -34,7 +36,7 @@ export interface RouteMatch {
   path: Readonly<Record<string, unknown>>;
   /** As sent, without the question mark. */
   queryText: string;
-  /** The path for links. */
+  /** The path, without that of the public URL. */
   address: string;
 }
 
@@ -113,7 +115,7 @@ export class HttpExchange {
   }
 
   get address(): string {
-    return this.found.address;
+    return this.route.root + this.found.address;
   }
 
   get header(): IncomingHttpHeaders {

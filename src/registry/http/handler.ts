@@ -38,7 +38,7 @@ export interface OperationRequest<Id extends OperationId> {
   requestId: string;
   /** Of the span of this request; without one the caller's, in version 00 (W3C Trace Context), if it sent a valid one. */
   traceparent: string | undefined;
-  /** The requested path, for links. */
+  /** The requested path, for links: with the path of the public URL, whatever a proxy removed. */
   address: string;
   /** Names and values in turn, as received. */
   rawHeaders: readonly string[];

@@ -14,6 +14,7 @@ import type { Handlers } from './handler.js';
 import { pagePolicy, problemPage, type Site } from './html-page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { acceptHeaders, problemHeaders, problemOf, withPlusHints } from '../../base/problem.js';
+import { pathOf } from '../../base/formats/uri.js';
 import { callerRequestIdOf, traceIdOf } from '../../base/formats/trace-context.js';
 import type { Tracing } from '../../base/tracing.js';
 import { apiHeaders, FixedHeaders, ownHostHeaders, writeStream, type StreamedBody } from './write-answer.js';
@@ -84,10 +85,12 @@ export class Pipeline {
   readonly #settings: PipelineSettings;
   readonly #nextId = createRequestIds();
   readonly #ownHost: string | undefined;
+  readonly #root: string;
 
   constructor(settings: PipelineSettings) {
     this.#settings = settings;
     this.#ownHost = ownHostOf(settings.publicUrl);
+    this.#root = pathOf(settings.publicUrl);
   }
 
   routeOf(operation: Operation): Route {
@@ -96,6 +99,7 @@ export class Pipeline {
     const headers = { ...apiHeaders, ...(hasTag && untransformed), ...operation.headers, ...deprecation };
     return {
       operation,
+      root: this.#root,
       // The contract has checked what the handler's types promise.
       handle: this.#settings.handlers[operation.id] as unknown as Route['handle'],
       bodyLimit: takesEvents ? this.#settings.maxEventBytes : bodyLimit,

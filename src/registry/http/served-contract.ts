@@ -12,26 +12,31 @@ interface Operator {
   contact?: string | undefined;
   /** The URLs of the issuers that this registry trusts. */
   issuers: readonly string[];
+  /** The path of its public URL. */
+  path?: string;
   /** Whether the registry issues tokens itself. It has no endpoint for that. */
   developmentIssuer: boolean;
 }
 
-/** The contract as one registry serves it: with its operator, and where its tokens come from. */
+/** The contract as one registry serves it: with its operator, where it is, and where its tokens come from. */
 export function servedContract(document: OpenApiDocument, operator: Operator): OpenApiDocument {
+  const { path: root = '' } = operator;
   const schemes = schemesOf(document, operator);
   const names = Object.keys(schemes);
   const security = (requirements: readonly SecurityRequirement[]) =>
     requirements.flatMap((requirement) => names.map((name) => ({ [name]: requirement.oauth ?? [] })));
   const secured = (operation: OperationObject) =>
     operation.security === undefined ? operation : { ...operation, security: security(operation.security) };
+  const at = (servers: OpenApiDocument['servers']) => servers.map((each) => ({ ...each, url: root + each.url }));
   const paths = Object.entries(document.paths).map(([path, item]) => {
     const own = methods.flatMap((method) => (item[method] ? [[method, secured(item[method])] as const] : []));
-    return [path, { ...item, ...Object.fromEntries(own) }] as const;
+    return [path, { ...item, ...(item.servers && { servers: at(item.servers) }), ...Object.fromEntries(own) }] as const;
   });
   const contact = contactOf(operator);
   return {
     ...document,
     info: { ...document.info, ...(contact && { contact }) },
+    servers: at(document.servers),
     ...(document.security && { security: security(document.security) }),
     paths: Object.fromEntries(paths),
     components: { ...document.components, securitySchemes: schemes },

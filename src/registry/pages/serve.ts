@@ -6,6 +6,7 @@ import { version } from '../../base/version.js';
 import type { Context } from '../context.js';
 import { answerMethods } from '../http/app.js';
 import { httpUrlOf } from '../http/server.js';
+import { pathOf } from '../../base/formats/uri.js';
 import { languageOf } from '../../base/formats/language.js';
 import { landingTexts } from '../../base/texts/landing.js';
 import { languages, textIn } from '../../base/texts/text.js';
@@ -52,6 +53,9 @@ export function servePages(app: Express, setHeaders: RequestHandler, context: Pa
     return response.type('html').send(pages.get(language));
   });
 
+  const path = pathOf(context.config.publicUrl);
+  // Addresses in pages are relative.
+  if (path !== '') serve(path, (_request, response) => response.redirect(308, `${path}/`));
   servePage('/docs', referencePage(settings));
   serve('/console', async (_request, response) => {
     const issuers = await settings.consoleIssuers();

@@ -145,6 +145,23 @@ test('a public URL must be https in production, and must never have a query, fra
   }
 });
 
+test('a public URL may have a path, but none that the registry serves itself', () => {
+  const faultsAt = (path: string) => faultsOf({ ASSENT_PUBLIC_URL: `https://a.example${path}` });
+  for (const path of ['/assent', '/assent/', '/a/v1', '/v1x', '/consoles']) expect(faultsAt(path)).toEqual([]);
+  const own = [
+    '/v1',
+    '/v1/',
+    '/console',
+    '/docs/a',
+    '/guides',
+    '/assets',
+    '/access',
+    '/.well-known/x',
+    '/openapi.json',
+  ];
+  for (const path of [...own, '/a(b)', '/:a', '/*']) expect([path, faultsAt(path).length]).toEqual([path, 1]);
+});
+
 test('values for headers are ASCII: a public URL is converted, and a contact is checked', () => {
   const { publicUrl } = readConfig({ ASSENT_PUBLIC_URL: 'HTTPS://gemeente-münchen.example/bürger inn/' });
   expect(publicUrl).toBe('https://xn--gemeente-mnchen-8vb.example/b%C3%BCrger%20inn');

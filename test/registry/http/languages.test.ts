@@ -125,8 +125,8 @@ const cases: Array<[string, Case, en: string, nl: string]> = [
   [
     'an unknown address',
     { path: '/nothing' },
-    'There is nothing at this address. See /docs, or /openapi.json for the list.',
-    'Op dit adres is niets te vinden. Kijk op /docs, of in /openapi.json voor de lijst.',
+    'There is nothing at this address. openapi.json of this registry lists what there is.',
+    'Op dit adres is niets te vinden. In openapi.json van dit register staat wat er is.',
   ],
   [
     'a method that the resource does not support',
