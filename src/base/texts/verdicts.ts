@@ -106,8 +106,8 @@ export const verdictTexts = {
       nl: 'De webhook vraagt om authenticatie of weigert het verzoek, maar een handshake heeft geen inloggegevens.',
     },
     advice: {
-      en: `Allow OPTIONS at this URL without authentication, even if a rule allows only POST, and return ${both}. If the webhook checks signatures, give it the keys in the directory of the origin, or ask the admin of the origin to change its "signatures".`,
-      nl: `Sta OPTIONS op deze URL toe zonder authenticatie, ook als een regel alleen POST toestaat, en stuur ${beide} terug. Controleert de webhook handtekeningen, geef hem dan de sleutels uit de directory van de origin, of laat de beheerder van de origin "signatures" wijzigen.`,
+      en: `Allow OPTIONS at this URL without authentication, even if a rule allows only POST, and return ${both}. If the webhook checks signatures, give it the keys in the directory of the origin. If its library reads the older form of Signature-Agent, as web-bot-auth 0.1 on npm and @adcp/sdk 6.11 do, ask the admin of the origin to set "signatures" to "string".`,
+      nl: `Sta OPTIONS op deze URL toe zonder authenticatie, ook als een regel alleen POST toestaat, en stuur ${beide} terug. Controleert de webhook handtekeningen, geef hem dan de sleutels uit de directory van de origin. Leest zijn bibliotheek de oudere vorm van Signature-Agent, zoals web-bot-auth 0.1 op npm en @adcp/sdk 6.11, vraag dan de beheerder van de origin om "signatures" op "string" te zetten.`,
     },
   },
   not_found_at_target: {

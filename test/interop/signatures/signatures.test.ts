@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { makeSecret } from '../../../src/signatures/standard-webhooks.js';
 import { install, type Installed } from '../../support/foreign-tools.js';
 import { startSenders, type Senders } from '../../support/senders.js';
 import { until } from '../../support/until.js';
+import { formReadBy, rows, Verifier, type Sent } from './verifier.js';
 
 /**
  * Handshakes and deliveries over three rotations of key and secret, and forgeries of them, to libraries of others. The bar
@@ -29,43 +27,11 @@ const languages = await Promise.all([
 ]);
 const commands: Record<string, string[]> = { Node: ['node', 'verify.mjs'], Python: ['python3', 'verify.py'] };
 
-interface Sent {
-  id: string;
-  method: string;
-  url: string;
-  headers: Record<string, string>;
-  /** Base64; absent in a handshake. */
-  body?: string;
-  /** Thumbprints and public keys of the origin. */
-  keys: Record<string, string>;
-  /** The one that the webhook has at that time. */
-  secret?: string;
-}
-
-/** A verifier of others that runs beside the senders: signatures expire after a minute. */
-class Verifier {
-  readonly faults = new Map<string, string | undefined>();
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<unknown>;
-
-  constructor({ folder: cwd, env }: Installed, [command = '', ...args]: string[]) {
-    this.#child = spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
-    this.#ended = once(this.#child, 'close');
-    createInterface({ input: this.#child.stdout! }).on('line', (line) => {
-      const { id, fault } = JSON.parse(line);
-      this.faults.set(id, fault ?? undefined);
-    });
-  }
-
-  check(sent: Sent): void {
-    this.#child.stdin!.write(`${JSON.stringify(sent)}\n`);
-  }
-
-  async end(): Promise<void> {
-    this.#child.stdin!.end();
-    await this.#ended;
-  }
-}
+const libraries: Record<string, [language: number, command: string[]]> = {
+  'npm `http-message-signatures` 1.0': [0, commands['Node']!],
+  'npm `web-bot-auth` 0.1': [0, ['node', 'web-bot-auth.mjs']],
+  'PyPI `http-message-signatures` 3.0': [1, commands['Python']!],
+};
 
 let senders: Senders;
 beforeAll(async () => {
@@ -195,4 +161,13 @@ const title = `libraries in two languages accept each signed request over three 
     if (deliveries > 1_000) console.log(figures);
   },
   600_000,
+);
+
+test.each(Object.entries(libraries))(
+  '%s reads the forms of Signature-Agent that the documentation says',
+  async (name, [language, command]) => {
+    const tools = languages[language]!;
+    if ('missing' in tools) return;
+    expect(await formReadBy(tools, command)).toBe(rows.get(name));
+  },
 );
