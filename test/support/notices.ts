@@ -1,3 +1,4 @@
+import { startProgram } from './process.js';
 import type { Client, Registry } from './registry.js';
 import { until } from './until.js';
 
@@ -61,4 +62,27 @@ export async function subscribeToNotices(
       return about(subscription);
     },
   };
+}
+
+/**
+ * Runs `assent notify` with these settings until a change of the subscription is a notice at a webhook. Resolves to its exit
+ * code.
+ */
+export async function notifyOnce(registry: Registry, client: Client, id: string, env: NodeJS.ProcessEnv) {
+  const { ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE, ASSENT_DNS_SERVERS, ASSENT_DATA } = registry.env;
+  const shared = { ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE, ASSENT_DNS_SERVERS, ASSENT_DATA };
+  const notify = startProgram('tools/cli/assent.js', {
+    args: ['notify', '--registry', registry.url, '--origin', noticeOrigin],
+    env: { ...shared, ASSENT_ALLOWED_NETWORKS: '127.0.0.1/32', ASSENT_LOG_LEVEL: 'debug', ...env },
+  });
+  // Only a change that comes after its first snapshot causes a notice.
+  await until(async () => {
+    if (notify.child.exitCode !== null) throw new Error(`It ended: ${notify.stdout}${notify.stderr}`);
+    for (const change of ['suspend', 'resume']) {
+      await client.post(`/v1/subscriptions/${id}/${change}`).send({ reason: 'A test.' }).expect(200);
+    }
+    return notify.stdout.includes('notice delivered');
+  });
+  notify.child.kill('SIGTERM');
+  return notify.ended;
 }

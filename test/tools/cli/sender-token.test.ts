@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCommand } from '../../support/command.js';
 import { sha256, startEgress, type EgressStart } from '../../support/egress.js';
 import { openIssuer, type TestIssuer } from '../../support/issuer.js';
-import { noticeOrigin, subscribeToNotices } from '../../support/notices.js';
-import { startProgram } from '../../support/process.js';
+import { noticeOrigin, notifyOnce, subscribeToNotices } from '../../support/notices.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 import { until } from '../../support/until.js';
@@ -71,25 +70,9 @@ test('egress delivers with roles of an issuer that refuses our scopes, if its se
 
 test('notify sends notices with roles of an issuer that refuses our scopes, if its setting asks for none', async () => {
   await subscribeToNotices(registry, tenant.subscriber, '/notices');
-  const { ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE, ASSENT_DNS_SERVERS, ASSENT_DATA } = registry.env;
-  const notify = startProgram('tools/cli/assent.js', {
-    args: ['notify', '--registry', registry.url, '--origin', noticeOrigin],
-    env: {
-      ...{ ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE, ASSENT_DNS_SERVERS, ASSENT_DATA },
-      ASSENT_ALLOWED_NETWORKS: '127.0.0.1/32',
-      ASSENT_LOG_LEVEL: 'debug',
-      ...tokenOf('NOTIFY', issuer, { TOKEN_SCOPE: '' }),
-    },
-  });
   const { id } = await register('watched');
-  // Only a change that comes after its first snapshot causes a notice.
-  await until(async () => {
-    await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'A test.' }).expect(200);
-    await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason: 'A test.' }).expect(200);
-    return notify.stdout.includes('notice delivered');
-  });
-  notify.child.kill('SIGTERM');
-  expect(await notify.ended).toBe(0);
+  const env = tokenOf('NOTIFY', issuer, { TOKEN_SCOPE: '' });
+  expect(await notifyOnce(registry, tenant.subscriber, id, env)).toBe(0);
 });
 
 test('without a token, the log, /readyz, each caller and doctor say so, with the words of the issuer where they belong', async () => {
@@ -128,4 +111,30 @@ test('an issuer that is late, wants to be asked for the audience, and wants the 
   registry.receiver.on('/audience', (_request, response) => response.writeHead(204).end());
   expect(await egress.postUntil(({ status }) => status !== 403, sink, { secret })).toMatchObject({ code: 'delivered' });
   expect(await egress.stop()).toBe(0);
+});
+
+test('notify names each fault of its settings, and leaves what Kubernetes and systemd set alone', async () => {
+  const notify = async (env: NodeJS.ProcessEnv) =>
+    (await runCommand(['notify', '--origin', noticeOrigin, '--registry', 'https://assent.example.org'], { env }))
+      .stderr;
+  const faults = await notify({
+    NODE_ENV: 'production',
+    ASSENT_SINK_PORTS: 'all',
+    NOTIFY_TOKEN_URL: 'issuer.example.com',
+    NOTIFY_TOKEN_SCOPES: 'assent:deliver',
+    NOTIFY_REGISTRY_CA_FILE: '/nothing/here',
+    NOTIFY_SERVICE_HOST: '10.0.0.1',
+    NOTIFY_SOCKET: '/run/systemd/notify',
+  });
+  for (const part of [
+    'ASSENT_SINK_PORTS (0) must be',
+    'NOTIFY_TOKEN_SCOPES is not a setting',
+    'NOTIFY_TOKEN_URL must be an http or https URL',
+    'NOTIFY_TOKEN_URL needs NOTIFY_CLIENT_ID and NOTIFY_CLIENT_SECRET',
+    'NOTIFY_REGISTRY_CA_FILE cannot be read',
+  ]) {
+    expect(faults).toContain(part);
+  }
+  expect(faults).not.toMatch(/NOTIFY_S/);
+  expect(await notify({ NODE_ENV: 'production' })).toContain('NOTIFY_TOKEN_FILE is required in production');
 });
