@@ -1,5 +1,6 @@
 import { isAboveMaxRate, parseRate, type Rate } from './rate.js';
 import { notBefore, parseRetryAfter } from './backoff.js';
+import { frontOf } from './fronts.js';
 import type { FailureReason } from '../outbound/failure.js';
 import type { NoResponse } from '../outbound/progress.js';
 import type { RequestResult } from '../outbound/safe-request.js';
@@ -159,25 +160,15 @@ function unreachable(verdict: FailureReason, evidence?: string): Unreachable {
 }
 
 /**
- * Headers by which firewalls say that they, and not the application, responded: they want proof of a person, or refused
- * the request. Vendors document all of them. Others, such as `x-datadome`, are on what they let through, too.
- */
-export const protectionHeaders: Readonly<Record<string, RegExp>> = {
-  'cf-mitigated': /^challenge$/i,
-  'x-vercel-mitigated': /^(?:challenge|deny)$/i,
-  'x-amzn-waf-action': /^(?:challenge|captcha)$/i,
-  'x-dd-b': /^\d{1,3}$/,
-};
-
-/**
  * The response of something in front of the webhook that let no question through. Whatever its status, it is nobody's
  * decision: AWS WAF sends a challenge with 202 and a captcha with 405, others use 403, 429 or 503.
  */
 function judgeFront(criteria: Criteria, status: number, answer: AnswerHeaders, opening: string): Judgement | undefined {
   if ([...answer.keys()].some((name) => name.startsWith('webhook-'))) return undefined;
-  for (const [name, pattern] of Object.entries(protectionHeaders)) {
-    const value = answer.get(name)?.find((each) => pattern.test(each));
-    if (value !== undefined) return { ...postponed('bot_protection', answer), evidence: `${name}: ${value}` };
+  const named = frontOf((name) => answer.get(name));
+  const means = named?.front.means;
+  if (named !== undefined && means !== undefined && (means.statuses?.includes(status) ?? true)) {
+    return { ...postponed(means.verdict, answer), evidence: named.evidence };
   }
   // nginx has no header for it, and no status of its own that leaves the server.
   const ofNginx = ['No required SSL certificate was sent', 'The SSL certificate error'];

@@ -2,8 +2,10 @@ import { maxRate } from './rate.js';
 import type { Language, Text } from '../base/texts/text.js';
 import {
   adviceWithCallback,
+  certificateFaultTexts,
   certificateTexts,
   type courses,
+  frontTexts,
   hintTexts,
   observedText,
   verdictTexts,
@@ -11,6 +13,7 @@ import {
   withValues,
   type VerdictText,
 } from '../base/texts/verdicts.js';
+import type { CertificateFault } from '../outbound/certificate-fault.js';
 import { judgeOrigin, type readShownCertificate, type Judgement, type Mistake } from './judgement.js';
 
 /** Verdicts of the registry itself on a handshake or a grant; the others are what a response means. */
@@ -144,8 +147,16 @@ export interface Facts {
   certificate?: ReturnType<typeof readShownCertificate>;
   /** Only if it is on the host of the sink. Another host is not disclosed. */
   redirectedTo?: string | undefined;
+  /** What is wrong with the certificate of the webhook, for `certificate_invalid`. */
+  certificateFault?: CertificateFault | undefined;
   /** What the response says it was made with: `Server` and `X-Powered-By`. */
   software?: { server: string | undefined; poweredBy: string | undefined } | undefined;
+  /** What is in front of the application, and whether it must have written the response itself. */
+  front?: { name: string; isOwn: boolean } | undefined;
+  /** It has no header that comes from an application. */
+  isBare?: boolean | undefined;
+  /** It does not say how to authenticate, as 401 does. */
+  isForbidden?: boolean | undefined;
 }
 
 /**
@@ -171,20 +182,40 @@ function canBeExpress(software: Facts['software']): boolean {
 
 const withCallback: Partial<Record<Verdict, Text>> = adviceWithCallback;
 
-/** What the webhook owner can change, and what else would help; undefined if there is nothing. */
-export function advise(
-  verdict: Verdict,
-  { origin, requestedRate, allowedOrigin, callbackOffered, software }: Facts,
-  language: Language,
-): string | undefined {
-  const advice = (callbackOffered ? withCallback[verdict] : undefined) ?? verdicts[verdict].advice;
+/** Verdicts on a response that something in front of the application may have written. */
+const maybeOfFront: ReadonlySet<Verdict> = new Set<Verdict>([
+  ...['no_consent_headers', 'authentication_required', 'not_found_at_target', 'unsupported'],
+  ...['bot_protection', 'unavailable', 'server_error'],
+] as Verdict[]);
+
+/** What else would help. */
+function hintsFor(verdict: Verdict, { origin, allowedOrigin, software, front, isBare, isForbidden }: Facts): Text[] {
   const isOrigin = verdict === 'origin_repeated' || verdict === 'origin_mismatch';
   const wouldPass =
     isOrigin && typeof judgeOrigin({ origin, judgement: 'lenient' }, [allowedOrigin ?? '']) === 'object';
   const isWebPubSub = verdict === 'not_found_at_target' && canBeExpress(software);
   const hint = wouldPass ? hintTexts.lenient : isWebPubSub ? hintTexts.webPubSub : hints[verdict];
-  const filled = advice && withValues(advice, { origin, requestedRate })[language];
-  return filled && (hint === undefined ? filled : `${filled} ${hint[language]}`);
+  return [
+    ...(hint === undefined ? [] : [hint]),
+    ...(front !== undefined && maybeOfFront.has(verdict)
+      ? [frontTexts[front.isOwn ? 'wrote' : 'passed'](front.name)]
+      : []),
+    ...(verdict === 'no_consent_headers' && isBare && front === undefined ? [hintTexts.platform] : []),
+    ...(verdict === 'authentication_required' && isForbidden ? [hintTexts.userAgent] : []),
+  ];
+}
+
+/** What the webhook owner can change, and what else would help; undefined if there is nothing. */
+export function advise(verdict: Verdict, facts: Facts, language: Language): string | undefined {
+  const { origin, requestedRate, callbackOffered, certificateFault } = facts;
+  const ofCertificate = verdict === 'certificate_invalid' && certificateFault;
+  const advice =
+    (ofCertificate ? certificateFaultTexts[ofCertificate].advice : undefined) ??
+    (callbackOffered ? withCallback[verdict] : undefined) ??
+    verdicts[verdict].advice;
+  if (advice === undefined) return undefined;
+  const filled = withValues(advice, { origin, requestedRate });
+  return [filled, ...hintsFor(verdict, facts)].map((text) => text[language]).join(' ');
 }
 
 /** The title of a verdict with the observed values behind it, safe to show and to log. */
@@ -199,9 +230,11 @@ export function describe(verdict: Verdict, facts: Facts, language: Language): st
     ...(verdict === 'redirected' && redirectedTo !== undefined ? [`Location ${quoted(redirectedTo)}`] : []),
   ];
   const certificate = verdict === 'client_certificate_required' ? facts.certificate : undefined;
-  const title = certificate
-    ? certificateTexts[certificate.state](certificate.fingerprint ?? '')[language]
-    : verdicts[verdict].title[language];
+  const fault = verdict === 'certificate_invalid' ? facts.certificateFault : undefined;
+  const ofCertificate = certificate
+    ? certificateTexts[certificate.state](certificate.fingerprint ?? '')
+    : fault && certificateFaultTexts[fault].title;
+  const title = (ofCertificate ?? verdicts[verdict].title)[language];
   return seen.length === 0 ? title : `${title} ${observedText(quoted(origin), seen.join(', '))[language]}`;
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import { networkOf } from './address.js';
+import { watchCertificate } from './certificate-fault.js';
 import { openTunnel, type EgressProxy, type ProxyStage } from './egress-proxy.js';
 import {
   asksForCertificate,
@@ -128,23 +129,27 @@ export function secured(socket: TLSSocket): Promise<void> {
     // Node has no other sign that the target accepted a version and a cipher. The line itself is a secret.
     let isAgreed = false;
     let isAsked = false;
+    const withCertificate = watchCertificate(socket);
     socket.once('keylog', () => {
       isAgreed = true;
       isAsked = asksForCertificate(socket);
     });
     socket.once('secureConnect', resolve);
-    socket.on('error', (error) => reject(failureOf(socket, codeOf(error), isAgreed, isAsked)));
+    socket.on('error', (error) => {
+      const code = codeOf(error);
+      // Node types this as Error, but it is a code, and unset unless a certificate was checked and refused.
+      const isRefused = (socket.authorizationError as unknown) != null;
+      reject(isRefused ? certificateInvalid(withCertificate(code)) : failureOf(code, isAgreed, isAsked));
+    });
     socket.once('close', () => reject(hungUp(isAsked)));
   });
 }
 
-function failureOf(socket: TLSSocket, code: string, isAgreed: boolean, isAsked: boolean): RequestFailure {
-  // Node types this as Error, but it is a code, and unset unless a certificate was checked and refused.
-  if ((socket.authorizationError as unknown) != null) {
-    return new RequestFailure('certificate_invalid', `The certificate is not valid (${code}).`, code);
-  }
-  return code === 'ECONNRESET' || code === 'EPIPE' ? hungUp(isAsked, code) : failureOfTls(code, isAgreed);
-}
+const failureOf = (code: string, isAgreed: boolean, isAsked: boolean): RequestFailure =>
+  code === 'ECONNRESET' || code === 'EPIPE' ? hungUp(isAsked, code) : failureOfTls(code, isAgreed);
+
+const certificateInvalid = (evidence: string) =>
+  new RequestFailure('certificate_invalid', `The certificate is not valid: ${evidence}.`, evidence);
 
 /** Node, among others, sends no alert for a certificate that it refuses. */
 const hungUp = (isAsked: boolean, code?: string) =>

@@ -14,7 +14,13 @@ import { grantTexts } from '../../src/base/texts/grants.js';
 import { handshakeTexts, nextTexts, undecidedTexts, rejectedCallbackTexts } from '../../src/base/texts/handshakes.js';
 import { exactLabels, statusNextTexts, statusTexts } from '../../src/base/texts/status.js';
 import { languages, type Text } from '../../src/base/texts/text.js';
-import { adviceWithCallback, hintTexts, observedText } from '../../src/base/texts/verdicts.js';
+import {
+  adviceWithCallback,
+  certificateFaultTexts,
+  frontTexts,
+  hintTexts,
+  observedText,
+} from '../../src/base/texts/verdicts.js';
 
 const origin = 'eventemitter.example.com';
 const known = Object.keys(verdicts) as Verdict[];
@@ -35,6 +41,8 @@ test('every hint, warning and message of a rejected callback or a status is ther
   const texts: Text[] = [
     ...Object.values(adviceWithCallback),
     ...Object.values(hintTexts),
+    ...Object.values(frontTexts).map((text) => text('Cloudflare')),
+    ...Object.values(certificateFaultTexts).flatMap(({ title, advice }) => [title, advice]),
     ...Object.values(mistakes),
     observedText(quoted(origin), 'WebHook-Allowed-Origin "x"'),
     ...rejected.flatMap(({ message, advice }) => [message, advice]),

@@ -6,9 +6,17 @@ import { networkInterfaces } from 'node:os';
 import type { TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { certificateFaultOf, type CertificateFault } from '../../src/outbound/certificate-fault.js';
 import { createReadDocument } from '../../src/outbound/read-document.js';
 import { createSafeRequest, safeRequestDefaults, type OutboundRequest } from '../../src/outbound/safe-request.js';
-import { createAuthority, expired, type Authority, type KeyPair } from '../support/certificates.js';
+import {
+  createAuthority,
+  createSelfSigned,
+  expired,
+  future,
+  type Authority,
+  type KeyPair,
+} from '../support/certificates.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { asHost, forbidden, inIpv6 } from '../support/hostile-addresses.js';
 import {
@@ -50,6 +58,13 @@ async function startTarget(answer?: (socket: Socket) => void, settings: HostileS
 
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
 const whereIpv6 = hasIpv6 ? test : test.skip;
+
+/** A certificate, and those of its issuers behind it; without the root if that is not the issuer. */
+async function withIssuers(issuer: Promise<Authority>): Promise<KeyPair> {
+  const { cert, issue } = await issuer;
+  const leaf = await issue([host]);
+  return { ...leaf, cert: `${leaf.cert}\n${cert}` };
+}
 
 /** No process listens here; at 127.0.0.1 other tests may use the port of a target. */
 const refusing = '127.0.2.1';
@@ -424,18 +439,41 @@ describe('a target that speaks TLS, but not with us,', () => {
 });
 
 describe('a certificate', () => {
-  test.each<[string, () => Promise<KeyPair>]>([
-    ['for another name', () => authority.issue(['other.example'])],
-    ['that has expired', () => authority.issue([host], expired)],
-    ['of an unknown authority', async () => (await createAuthority('Nobody')).issue([host])],
-    ['signed by itself', async () => createAuthority(host)],
-    ['that names the host as its common name only', () => authority.issue([host], undefined, [])],
-    ['for the address instead of the name', () => authority.issue(['127.0.0.1'])],
-  ])('%s is refused, and the target never sees the request', async (_, issue) => {
+  test.each<[string, CertificateFault, () => Promise<KeyPair>]>([
+    ['for another name', 'otherName', () => authority.issue(['other.example'])],
+    ['that has expired', 'expired', () => authority.issue([host], expired)],
+    ['that is not valid yet', 'notYetValid', () => authority.issue([host], future)],
+    ['of an unknown authority, alone', 'incomplete', async () => (await createAuthority('Nobody')).issue([host])],
+    ['of an unknown authority, with its root', 'unknownIssuer', () => withIssuers(createAuthority('Nobody'))],
+    [
+      'of an unknown authority, without its root',
+      'unknownIssuer',
+      async () => withIssuers((await createAuthority('Nobody')).authorize('Below nobody')),
+    ],
+    ['of an authority below, alone', 'incomplete', async () => (await authority.authorize('Below')).issue([host])],
+    ['signed by itself, for the right name', 'selfSigned', () => createSelfSigned(host)],
+    ['that names the host as its common name only', 'otherName', () => authority.issue([host], undefined, [])],
+    ['for the address instead of the name', 'otherName', () => authority.issue(['127.0.0.1'])],
+  ])('%s is refused as %s, and the target never sees the request', async (_, fault, issue) => {
     const target = await startTarget(says(consent), { tls: await issue() });
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
     expect(reply).toMatchObject({ kind: 'unanswered', code: 'certificate_invalid' });
+    const evidence = 'evidence' in reply ? reply.evidence : '';
+    expect(certificateFaultOf(evidence)).toBe(fault);
+    expect(evidence).toMatch(
+      /^[A-Z_]+ \(subject CN=.*, issuer CN=.*, valid from 20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d, for .+\)$/,
+    );
     expect(target.requests).toEqual([]);
+  });
+
+  test('cannot write into a log', async () => {
+    const name = `a\u202eb\u2028c\u001b[2Jd${'e'.repeat(300)}`;
+    const target = await startTarget(says(consent), { tls: await createAuthority(name) });
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
+    const evidence = String('evidence' in reply && reply.evidence);
+    expect(evidence).toContain('issuer CN=');
+    expect(evidence).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+    expect(evidence.length).toBeLessThan(800);
   });
 
   test('of the additional authority counts only where that authority is configured', async () => {

@@ -28,6 +28,7 @@ const crypto = { keyType: 'ec', algorithm: 'sha256' } as const;
 const usual = { notBeforeDate: daysFromNow(-1), notAfterDate: daysFromNow(30) };
 
 export const expired = { notBeforeDate: daysFromNow(-30), notAfterDate: daysFromNow(-1) };
+export const future = { notBeforeDate: daysFromNow(1), notAfterDate: daysFromNow(30) };
 
 /** A certificate authority for one test file. `above`: the one that issued it, with the certificates between it and the root. */
 export async function createAuthority(
@@ -77,4 +78,11 @@ export async function createAuthority(
     },
     authorize: (below) => createAuthority(below, { ca, chain }),
   };
+}
+
+/** A certificate for this name that nobody else signed. */
+export async function createSelfSigned(name: string): Promise<KeyPair> {
+  const names = { name: 'subjectAltName' as const, altNames: [{ type: 2 as const, value: name }] };
+  const made = await generate([{ name: 'commonName', value: name }], { ...crypto, ...usual, extensions: [names] });
+  return { cert: made.cert, key: made.private };
 }

@@ -716,6 +716,7 @@ from (
     h.rejectedcallback,
     a.startedat as askedat,
     a.responseheaders,
+    a.evidence,
     a.callbackexpiresat is not null or h.state = 'waiting' as callbackoffered,
     g.state as grantstate,
     g.basis,

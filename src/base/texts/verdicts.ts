@@ -43,6 +43,77 @@ export const certificateTexts: Record<'none' | 'ended' | 'refused', (fingerprint
   }),
 };
 
+/** What is wrong with the certificate of the webhook, if that can be told. */
+export const certificateFaultTexts = {
+  selfSigned: {
+    title: {
+      en: 'The certificate of the webhook is self-signed, so nobody that Assent trusts vouches for it.',
+      nl: 'Het certificaat van de webhook is self-signed, dus niemand die Assent vertrouwt staat ervoor in.',
+    },
+    advice: {
+      en: 'Install a certificate of a public authority, or ask the operator of Assent to trust yours.',
+      nl: 'Installeer een certificaat van een publieke autoriteit, of vraag de beheerder van Assent het uwe te vertrouwen.',
+    },
+  },
+  unknownIssuer: {
+    title: {
+      en: 'The certificate of the webhook comes from an authority that Assent does not trust.',
+      nl: 'Het certificaat van de webhook komt van een autoriteit die Assent niet vertrouwt.',
+    },
+    advice: {
+      en: 'Install a certificate of a public authority, or ask the operator of Assent to trust yours.',
+      nl: 'Installeer een certificaat van een publieke autoriteit, of vraag de beheerder van Assent de uwe te vertrouwen.',
+    },
+  },
+  incomplete: {
+    title: {
+      en: 'The webhook sent its certificate alone, and Assent does not know its issuer.',
+      nl: 'De webhook stuurde alleen zijn eigen certificaat, en Assent kent de uitgever ervan niet.',
+    },
+    advice: {
+      en: 'Serve the certificates between yours and the root, too (often "fullchain"). If there are none, use one of a public authority, or ask the operator of Assent to trust yours.',
+      nl: 'Stuur ook de certificaten tussen het uwe en de root mee (vaak "fullchain"). Zijn die er niet, gebruik dan een certificaat van een publieke autoriteit, of vraag de beheerder van Assent de uwe te vertrouwen.',
+    },
+  },
+  expired: {
+    title: {
+      en: 'The certificate of the webhook, or one that it depends on, has expired.',
+      nl: 'Het certificaat van de webhook, of een certificaat waarvan het afhangt, is verlopen.',
+    },
+    advice: {
+      en: 'Renew the certificate, and check that the server loads the new one.',
+      nl: 'Vernieuw het certificaat, en controleer of de server het nieuwe gebruikt.',
+    },
+  },
+  notYetValid: {
+    title: {
+      en: 'The certificate of the webhook is not valid yet.',
+      nl: 'Het certificaat van de webhook is nog niet geldig.',
+    },
+    advice: {
+      en: 'Install a certificate that is valid now. Check the clock of the machine that made it.',
+      nl: 'Installeer een certificaat dat nu geldig is. Controleer de klok van de machine die het maakte.',
+    },
+  },
+  otherName: {
+    title: {
+      en: 'The certificate of the webhook is for another host name.',
+      nl: 'Het certificaat van de webhook is voor een andere hostnaam.',
+    },
+    advice: {
+      en: 'Install a certificate that names this host as a subject alternative name. The common name is ignored.',
+      nl: 'Installeer een certificaat dat deze host als subject alternative name noemt. De common name wordt genegeerd.',
+    },
+  },
+  revoked: {
+    title: {
+      en: 'The certificate of the webhook is revoked.',
+      nl: 'Het certificaat van de webhook is ingetrokken.',
+    },
+    advice: { en: 'Install a new certificate.', nl: 'Installeer een nieuw certificaat.' },
+  },
+} satisfies Record<string, { title: Text; advice: Text }>;
+
 /** One entry for every verdict: the title says what happened, the advice what to change. */
 export const verdictTexts = {
   granted: {
@@ -313,8 +384,8 @@ export const verdictTexts = {
   certificate_invalid: {
     label: { en: 'Certificate is not valid', nl: 'Certificaat is niet geldig' },
     title: {
-      en: 'The certificate of the webhook is not valid for its host name.',
-      nl: 'Het certificaat van de webhook is niet geldig voor de hostnaam.',
+      en: 'The certificate of the webhook is not valid.',
+      nl: 'Het certificaat van de webhook is niet geldig.',
     },
     advice: {
       en: 'Install a certificate that is current, names this host as a subject alternative name, and includes its full chain.',
@@ -561,6 +632,14 @@ export const adviceWithCallback = {
 
 /** What else would help, after the advice. */
 export const hintTexts = {
+  platform: {
+    en: 'A response with so few headers can be from the platform, before your code runs: Azure Functions returns 204.',
+    nl: 'Een antwoord met zo weinig headers kan van het platform zijn, vóór uw code: Azure Functions stuurt 204.',
+  },
+  userAgent: {
+    en: 'If it wants no authentication, a filter may refuse the User-Agent of Assent: allow it.',
+    nl: 'Als de webhook geen authenticatie wil, weigert misschien een filter de User-Agent van Assent: laat die toe.',
+  },
   lenient: {
     en: 'If the webhook cannot be changed, an admin can set "judgement" of the origin to "lenient".',
     nl: 'Als de webhook niet kan worden aangepast, kan een beheerder "judgement" van de herkomst op "lenient" zetten.',
@@ -578,6 +657,18 @@ export const hintTexts = {
       'stuurt alleen Azure. Zet die header vóór deze middleware op "1.0", of handel OPTIONS in een eigen route af.',
   },
 } satisfies Record<string, Text>;
+
+/** What is in front of the application, after the advice. */
+export const frontTexts = {
+  wrote: (name: string): Text => ({
+    en: `${name}, in front of your application, wrote this response. Let OPTIONS and POST pass there.`,
+    nl: `${name}, vóór uw applicatie, schreef dit antwoord zelf. Laat OPTIONS en POST daar door.`,
+  }),
+  passed: (name: string): Text => ({
+    en: `The response came through ${name}, which may have written it. Check that OPTIONS and POST pass there.`,
+    nl: `Het antwoord kwam via ${name} en kan daar geschreven zijn. Controleer of OPTIONS en POST daar doorgelaten worden.`,
+  }),
+};
 
 /** What the webhook returned, after the title: `seen` are header names and values. */
 export const observedText = (origin: string, seen: string): Text => ({

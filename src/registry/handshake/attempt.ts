@@ -1,9 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { frontHeaders } from '../../consent/fronts.js';
 import type { BegunAttempt, HeaderLine, Question } from '../../consent/handshake.js';
 import { placeOf, type Tracing, type TraceSpan } from '../../base/tracing.js';
 import { prepareRequest } from '../../signatures/request-signature.js';
 import type { Signer } from '../origins/keys.js';
-import { evidenceOf, protectionHeaders, type FinalReply, type Judgement } from '../../consent/judgement.js';
+import { evidenceOf, type FinalReply, type Judgement } from '../../consent/judgement.js';
 
 /** What an attempt sends, and what is recorded of it. Only a hash of the callback key is kept. */
 interface PreparedAttempt {
@@ -90,7 +91,7 @@ export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgemen
 /** The WebHook headers and a few that explain a response; never headers that could contain a secret of the target. */
 const diagnostic: ReadonlySet<string> = new Set([
   ...['allow', 'server', 'x-powered-by', 'via', 'retry-after', 'location', 'content-type', 'date', 'www-authenticate'],
-  ...Object.keys(protectionHeaders),
+  ...frontHeaders,
 ]);
 
 function isTelling(name: string): boolean {

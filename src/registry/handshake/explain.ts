@@ -1,6 +1,9 @@
 import type { components } from '../../base/contract/contract.gen.js';
 import { rejectedCallbackTexts } from '../../base/texts/handshakes.js';
 import type { Language } from '../../base/texts/text.js';
+import { presentFront } from '../../consent/fronts.js';
+import { readShownCertificate } from '../../consent/judgement.js';
+import { certificateFaultOf } from '../../outbound/certificate-fault.js';
 import type { Handshake, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
 import { advise, describe, quoted, verdicts, type Facts, type FixedBy, type Verdict } from '../../consent/verdicts.js';
 
@@ -18,14 +21,20 @@ export function explain(
 
 export type HandshakePair = Pick<Handshake, 'origin' | 'sink'> & Partial<Pick<Handshake, 'requestedRate'>>;
 
-/** What the response contained, for sentences that show it. */
+/** No platform adds these to a response that it writes before the application. */
+const ofApplications = ['content-type', 'allow', 'x-powered-by'];
+
+/** What the response contained, or why there was none, for sentences that show it. */
 export function observed(
   { origin, sink, requestedRate }: HandshakePair,
   answer: readonly HeaderLine[] | undefined,
+  evidence?: string,
 ): Facts {
+  const valuesOf = (name: string) =>
+    answer?.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value) ?? [];
   const header = (name: string) => {
-    const lines = answer?.filter(([each]) => each.toLowerCase() === name) ?? [];
-    return lines.length === 0 ? undefined : lines.map(([, value]) => value).join(', ');
+    const values = valuesOf(name);
+    return values.length === 0 ? undefined : values.join(', ');
   };
   const allowedOrigin = header('webhook-allowed-origin');
   const allowedRate = header('webhook-allowed-rate');
@@ -40,6 +49,11 @@ export function observed(
     requestedOriginEchoed,
     redirectedTo,
     software,
+    certificate: readShownCertificate(evidence),
+    certificateFault: certificateFaultOf(evidence),
+    front: presentFront(valuesOf),
+    isBare: answer !== undefined && ofApplications.every((name) => valuesOf(name).length === 0),
+    isForbidden: answer !== undefined && valuesOf('www-authenticate').length === 0,
   };
 }
 

@@ -6,7 +6,6 @@ import { fieldsOf } from '../../signatures/message-signature.js';
 import { shownSignature } from '../../signatures/request-signature.js';
 import { explain, observed, presentRejected, type HandshakePair } from './explain.js';
 import type { Attempt, Handshake, HeaderLine } from '../../consent/handshake.js';
-import { readShownCertificate } from '../../consent/judgement.js';
 import { presentMistakes, publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
 type Presented = components['schemas']['Handshake'];
@@ -103,9 +102,8 @@ function sentences(
   { isAdmin, language, registry }: Reader,
 ) {
   const facts = {
-    ...observed(asked, attempt?.responseHeaders),
+    ...observed(asked, attempt?.responseHeaders, attempt?.evidence),
     callbackOffered,
-    certificate: readShownCertificate(attempt?.evidence),
     ...(isAdmin && attempt?.statusCode !== undefined ? { status: attempt.statusCode } : {}),
   };
   const shown = isAdmin ? verdict : publicVerdict(verdict);

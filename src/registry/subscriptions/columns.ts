@@ -78,6 +78,7 @@ export interface SubscriptionStatus {
         dueAt: Date | undefined;
         waitingUntil: Date | undefined;
         responseHeaders: HeaderLine[] | undefined;
+        evidence: string | undefined;
         callbackOffered: boolean;
         rejectedCallback: RejectedCallback | undefined;
       }

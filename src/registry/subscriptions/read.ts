@@ -346,6 +346,7 @@ type Row = SubscriptionRow & {
   dueat: Date | null;
   waitinguntil: Date | null;
   responseheaders: HeaderLine[] | null;
+  evidence: string | null;
   callbackoffered: boolean | null;
   rejectedcallback: RejectedCallback | null;
   block: { kind: BlockKind; value: string; reason: string; endsat: string | null } | null;
@@ -409,6 +410,7 @@ function statusOf(row: Row): SubscriptionStatus {
             dueAt: row.dueat ?? undefined,
             waitingUntil: row.waitinguntil ?? undefined,
             responseHeaders: row.responseheaders ?? undefined,
+            evidence: row.evidence ?? undefined,
             callbackOffered: row.callbackoffered ?? false,
             rejectedCallback: row.rejectedcallback ?? undefined,
           },

@@ -81,7 +81,7 @@ function detailsOf(subscription: Subscription, language: Language): Partial<Stat
   // A webhook that returned 410 to a delivery gave no such response to a handshake.
   if (handshake?.verdict !== code) return { ...next, ...waiting };
   const facts = {
-    ...observed(asAsked(subscription), handshake.responseHeaders),
+    ...observed(asAsked(subscription), handshake.responseHeaders, handshake.evidence),
     callbackOffered: handshake.callbackOffered,
   };
   return { ...explain(code, facts, language), ...next, ...waiting };
@@ -127,10 +127,10 @@ function nextOfGrant({ handshake, grant, expiresAt: endsAt }: Subscription, isAs
 function renewalOf(subscription: Subscription, language: Language): StatusDetails['renewal'] {
   const { handshake, grant } = subscription;
   if (grant === undefined || grant.basis === 'agreement' || handshake?.trigger !== 'renewal') return undefined;
-  const { verdict, state, responseHeaders } = handshake;
+  const { verdict, state, responseHeaders, evidence, callbackOffered } = handshake;
   if (verdict === undefined || verdicts[verdict].fixedBy === 'nobody') return undefined;
   if (state !== 'due' && state !== 'asking' && state !== 'unreachable') return undefined;
-  const facts = { ...observed(asAsked(subscription), responseHeaders), callbackOffered: handshake.callbackOffered };
+  const facts = { ...observed(asAsked(subscription), responseHeaders, evidence), callbackOffered };
   return {
     outcome: 'no_response',
     verdict,

@@ -199,6 +199,23 @@ test('what made a verdict is for admins and the log; consumers see the verdict',
   expect(registry.logs.find((line) => line.includes(seen.id))).toContain('"evidence":"cf-mitigated: challenge"');
 });
 
+test('everyone sees what is wrong with a certificate, and admins whose it is', async () => {
+  const { id } = await tenant.register(registry.receiver.sink('/elsewhere', 'two.labels.hooks.test'), {}, 'wait=5');
+  const message = 'The certificate of the webhook is for another host name.';
+  const [seen] = await tenant.handshakes(id, tenant.admin);
+  const evidence = expect.stringMatching(/^ERR_TLS_CERT_ALTNAME_INVALID \(subject .*, issuer CN=.*, valid from 20/);
+  expect(seen.attempts[0]).toMatchObject({ verdict: 'certificate_invalid', message, evidence });
+  const [read] = await tenant.handshakes(id, tenant.subscriber);
+  expect(read.attempts[0]).toMatchObject({ verdict: 'certificate_invalid', message });
+  expect(JSON.stringify(read)).not.toMatch(/issuer|valid from/);
+  const { statusdetails } = await tenant.read(id);
+  expect(statusdetails).toMatchObject({
+    code: 'certificate_invalid',
+    message,
+    advice: expect.stringContaining('alternative'),
+  });
+});
+
 test.each([
   ['withholds its consent', {}],
   ['consents', { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '120' }],

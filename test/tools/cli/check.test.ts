@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check, type CheckSettings, type Observer } from '../../../src/tools/cli/check/check.js';
-import { reportJson, reportLines } from '../../../src/tools/cli/check/show-check.js';
+import { attemptLines, reportJson, reportLines } from '../../../src/tools/cli/check/show-check.js';
 import { listen } from '../../../src/tools/cli/check/listen.js';
 import { makeSigningKey } from '../../../src/tools/conformance/signing-key.js';
 import { until } from '../../support/until.js';
@@ -248,8 +248,10 @@ describe('the URL', () => {
     const untrusted = await ask('', { url });
     expect(untrusted).toMatchObject({ outcome: 'unreachable', verdict: 'certificate_invalid' });
     expect(JSON.parse(reportJson(untrusted))).toMatchObject({
-      attempts: [{ evidence: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', fixedby: 'network' }],
+      attempts: [{ evidence: expect.stringMatching(/^UNABLE_TO_VERIFY_LEAF_SIGNATURE \(/), fixedby: 'network' }],
     });
+    expect(untrusted.message).toContain('sent its certificate alone');
+    expect(attemptLines(untrusted.attempts[0]!).join('\n')).toMatch(/Evidence: .*issuer CN=.*valid from 20/);
     expect(await ask('', { url, ca: secure.ca })).toMatchObject({ outcome: 'consent' });
   });
 

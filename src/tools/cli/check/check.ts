@@ -257,7 +257,8 @@ function attemptOf(
     reply.kind === 'answered'
       ? { status: reply.status, headers: withoutKey(key, reply.headers).map((line) => clip(line)) }
       : undefined;
-  const facts = { ...observed({ origin, sink: url, requestedRate }, answer?.headers), callbackOffered };
+  const evidence = evidenceOf(judgement);
+  const facts = { ...observed({ origin, sink: url, requestedRate }, answer?.headers, evidence), callbackOffered };
   return {
     request: {
       line: `OPTIONS ${pathname}${search} HTTP/1.1`,
@@ -268,7 +269,7 @@ function attemptOf(
     verdict,
     ...explain(verdict, answer === undefined ? facts : { ...facts, status: answer.status }, 'en'),
     detail: 'detail' in reply ? reply.detail : undefined,
-    evidence: evidenceOf(judgement),
+    evidence,
     totalMs: reply.timing.totalMs,
   };
 }

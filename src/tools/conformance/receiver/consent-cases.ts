@@ -4,6 +4,7 @@ import { textIn } from '../../../base/texts/text.js';
 import type { Finding } from '../case.js';
 import {
   consentOf,
+  frontIn,
   hasWebhookHeaders,
   judgementOf,
   responseLinesOf,
@@ -38,6 +39,7 @@ function explain(exchange: TargetExchange, session: Session): string {
   const facts = {
     origin: session.origin,
     allowedOrigin: responseLinesOf(exchange, 'webhook-allowed-origin').join(', '),
+    front: frontIn(exchange),
   };
   const advice = advise(verdict, facts, 'en') ?? '';
   return `${textIn(verdicts[verdict].title, 'en')} ${advice}`.trim();

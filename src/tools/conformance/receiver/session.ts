@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { utf8Bytes } from '../../../base/formats/bytes.js';
 import { judge, judgeOrigin, type Judgement } from '../../../consent/judgement.js';
-import { verdicts } from '../../../consent/verdicts.js';
+import { presentFront } from '../../../consent/fronts.js';
+import { advise, verdicts } from '../../../consent/verdicts.js';
 import type { ConformanceProfile, ConsentSeen, Finding } from '../case.js';
 import { signatureOf, type SigningKey } from '../signing-key.js';
 import { hideQuery, hideSecrets } from '../hide-secrets.js';
@@ -276,6 +277,9 @@ export function judgementOf({ answer, failure }: TargetExchange, origin: string,
   return judge(criteria, { kind: 'answered', ...answer, remoteAddress: '', timing });
 }
 
+/** What is in front of the receiver, as the response names it. */
+export const frontIn = (exchange: TargetExchange) => presentFront((name) => responseLinesOf(exchange, name));
+
 /** Why a response tells nothing about consent; undefined if it does. */
 export function whyUndecided(exchange: TargetExchange): string | undefined {
   const { answer, failure } = exchange;
@@ -283,8 +287,7 @@ export function whyUndecided(exchange: TargetExchange): string | undefined {
   const { status } = answer;
   const { verdict } = judgementOf(exchange, anyOrigin, 1);
   if (verdict === 'bot_protection' || verdict === 'http2_only') {
-    const { title, advice } = verdicts[verdict];
-    return `${title.en} ${advice?.en}`;
+    return `${verdicts[verdict].title.en} ${advise(verdict, { origin: anyOrigin, front: frontIn(exchange) }, 'en')}`;
   }
   if (status >= 300 && status < 400) return `The receiver redirects the request with ${status}. See R13.`;
   if (status === 429 || status === 503)

@@ -1,7 +1,10 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { TLSSocket } from 'node:tls';
+import { certificateFaultTexts } from '../../../base/texts/verdicts.js';
 import { whenAborted } from '../../../base/until.js';
 import { verdicts } from '../../../consent/verdicts.js';
+import { certificateFaultOf, watchCertificate } from '../../../outbound/certificate-fault.js';
 import { failureOfTls } from '../../../outbound/failure.js';
 import { linesOfHead } from '../listen.js';
 import { recordBytes } from '../record-bytes.js';
@@ -96,8 +99,12 @@ export function exchange(wire: TargetRequest, { ca, timeoutMs, signal }: WireSet
     let leave = () => {};
     leave = whenAborted([signal], () => settle('the run was over'));
 
-    request.once('socket', (socket) => recordBytes(socket, bytes));
-    request.on('error', (error) => settle(sayFailure(error)));
+    let withCertificate = (code: string) => code;
+    request.once('socket', (socket) => {
+      recordBytes(socket, bytes);
+      if (socket instanceof TLSSocket) withCertificate = watchCertificate(socket);
+    });
+    request.on('error', (error) => settle(sayFailure(error, withCertificate)));
     request.once('response', (response) => {
       duration = performance.now() - startedAt;
       const read = { status: response.statusCode ?? 0, headers: linesOfHead(response), bodyBytes: 0 };
@@ -113,7 +120,12 @@ export function exchange(wire: TargetRequest, { ca, timeoutMs, signal }: WireSet
 }
 
 /** What is in front of the receiver, if that can be told; otherwise the words of Node or OpenSSL. */
-function sayFailure(error: NodeJS.ErrnoException): string {
+function sayFailure(error: NodeJS.ErrnoException, withCertificate: (code: string) => string): string {
+  const fault = certificateFaultOf(error.code);
+  if (fault !== undefined) {
+    const { title, advice } = certificateFaultTexts[fault];
+    return `${title.en} ${advice.en} ${withCertificate(error.code ?? '')}`;
+  }
   const { reason } = failureOfTls(error.code ?? '', false);
   const { title, advice } = verdicts[reason];
   return reason === 'tls_failed' ? error.message || String(error.code) : `${title.en} ${advice?.en}`;

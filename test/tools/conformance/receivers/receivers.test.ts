@@ -7,6 +7,7 @@ import { receiverCases, type ReceiverCaseId } from '../../../../src/tools/confor
 import { startCallbackHost, type CallbackHost } from '../../../../src/tools/conformance/receiver/callback-host.js';
 import { runReceiver } from '../../../../src/tools/conformance/receiver/run-receiver.js';
 import { createAuthority } from '../../../../src/tools/conformance/authority.js';
+import { createAuthority as createTestAuthority, expired } from '../../../support/certificates.js';
 import { brokenReceivers } from './broken-receivers.js';
 import { allowed, correct, revoked, signers, startSmallReceiver, token, type Parts } from './small-receiver.js';
 
@@ -191,9 +192,12 @@ test('what is in front of a receiver is named, and makes no case of consent pass
     rejectUnauthorized: true,
     minVersion: 'TLSv1.3',
   });
+  const nobody = await createTestAuthority('Nobody');
   for (const [server, scheme, said] of [
-    [guarded, 'http', 'bot protection'],
+    [guarded, 'http', 'Cloudflare'],
     [mutual, 'https', 'client certificate'],
+    [createTlsServer(await nobody.issue(['127.0.0.1'])), 'https', 'issuer CN=Nobody'],
+    [createTlsServer(await nobody.issue(['127.0.0.1'], expired)), 'https', 'valid from'],
   ] as const) {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { results } = await runAt(`${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
