@@ -412,6 +412,8 @@ create table audit (
   -- Who acted through the client `actor`, if a person did: the id at the issuer, and the name that it was shown by.
   person text collate "C",
   personname text collate "C",
+  -- Who issued the token of the client: two issuers may name one client.
+  issuer text,
   action text collate "C" not null,
   target text collate "C" not null,
   subscriber text collate "C",

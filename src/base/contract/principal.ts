@@ -30,6 +30,8 @@ export interface Principal {
   subscriber: string;
   /** The program that acts. */
   client: string;
+  /** Of the token; absent for an operation without one. */
+  issuer?: string | undefined;
   /** Who acts through it; absent for a program that acts alone. */
   person?: Person;
   scopes: ReadonlySet<Scope>;

@@ -73,6 +73,7 @@ export const auditTexts = {
     action: { en: 'Action', nl: 'Handeling' },
     actor: { en: 'Client', nl: 'Programma (client)' },
     target: { en: 'Target', nl: 'Doel' },
+    issuer: { en: 'Issuer', nl: 'Uitgever' },
     requestid: { en: 'Request', nl: 'Verzoek' },
     subscriber: { en: 'Subscriber', nl: 'Abonnee' },
     tenant: { en: 'Tenant', nl: 'Organisatie' },

@@ -111,6 +111,7 @@ const issuer = z.strictObject(
     scopeprefix: text.default(usualClaims.scopeprefix),
     tenantclaims: texts.default([...usualClaims.tenantclaims]),
     clientclaims: texts.default([...usualClaims.clientclaims]),
+    clientprefix: text.default(usualClaims.clientprefix),
     subscriberclaims: texts.optional(),
     personclaims: textsOrNone.default([...usualClaims.personclaims]),
     nameclaims: textsOrNone.default([...usualClaims.nameclaims]),

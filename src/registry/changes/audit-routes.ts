@@ -115,6 +115,7 @@ const columns = [
   'actor',
   'person',
   'personname',
+  'issuer',
   'action',
   'target',
   'subscriber',
@@ -144,7 +145,13 @@ function auditCsvLine(entry: AuditEntry): string {
   return line(columns.map((name) => textOf(cells[name])));
 }
 
-const absent = { subscriber: undefined, reference: undefined, changed: undefined, requestid: undefined };
+const absent = {
+  issuer: undefined,
+  subscriber: undefined,
+  reference: undefined,
+  changed: undefined,
+  requestid: undefined,
+};
 
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';

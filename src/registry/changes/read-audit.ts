@@ -184,7 +184,7 @@ function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | u
 }
 
 function entryOf(row: AuditRow): AuditEntry {
-  const { id, at, tenant, actor, person, personname, action, target, subscriber } = row;
+  const { id, at, tenant, actor, person, personname, issuer, action, target, subscriber } = row;
   const { reference, changed, details, requestid } = row;
   return {
     id,
@@ -192,6 +192,7 @@ function entryOf(row: AuditRow): AuditEntry {
     tenant,
     actor,
     ...(person === null ? {} : { person: { id: person, ...(personname !== null && { name: personname }) } }),
+    ...(issuer === null ? {} : { issuer }),
     action,
     target,
     ...(subscriber === null ? {} : { subscriber }),

@@ -101,6 +101,7 @@ export function actorOf({ principal, requestId, traceparent, header }: Identity)
     tenant: principal.tenant,
     name: principal.client,
     person: principal.person,
+    issuer: principal.issuer,
     requestId,
     ...(reference === undefined ? {} : { reference }),
     ...(traceparent === undefined ? {} : { traceparent }),

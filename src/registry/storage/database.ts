@@ -86,6 +86,8 @@ export interface Actor {
   name: string;
   /** Who acts through the client. */
   person?: Person | undefined;
+  /** Of the client's token. */
+  issuer?: string | undefined;
   requestId?: string;
   /** What the caller names as the cause, such as a ticket. */
   reference?: string;
@@ -222,6 +224,7 @@ function auditEntry(actor: Actor, action: string, target: string, all: AuditDeta
     actor: actor.name,
     person: actor.person?.id,
     personname: actor.person?.name,
+    issuer: actor.issuer,
     action,
     target,
     subscriber,
@@ -241,8 +244,9 @@ async function writeAudit(sql: Sql, entries: readonly AuditEntry[]): Promise<voi
   );
   await sql.$executeRaw`
     with known as materialized (select id, subscriber from subscription where id = any (${about}::uuid[]))
-    insert into audit (id, tenant, actor, person, personname, action, target, subscriber, reference, changed, details, requestid)
-    select a.id, a.tenant, a.actor, a.person, a.personname, a.action, a.target,
+    insert into audit (
+      id, tenant, actor, person, personname, issuer, action, target, subscriber, reference, changed, details, requestid)
+    select a.id, a.tenant, a.actor, a.person, a.personname, a.issuer, a.action, a.target,
       coalesce(a.subscriber, known.subscriber), a.reference, a.changed, a.details, a.requestid
     from ${recordset('audit', entries)} a left join known on a.target = 'subscription:' || known.id`;
 }

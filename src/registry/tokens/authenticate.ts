@@ -89,6 +89,7 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
       if (read.advice !== undefined) onMisfit(entry.issuer, 'token_scope', read.advice);
       return {
         ...read.found,
+        issuer: entry.issuer,
         tenants: entry.tenant === undefined ? entry.tenants : [entry.tenant],
         tokenExpiresAt: Math.min(payload.exp!, payload.iat! + maxTokenAgeSeconds) * 1000,
         claims: () => decodeJwt(token),

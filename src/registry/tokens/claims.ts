@@ -20,6 +20,8 @@ export interface ClaimRules {
   clientclaims: readonly string[];
   /** If absent, the client, or `sub` without one. */
   subscriberclaims?: readonly string[] | undefined;
+  /** Goes in front of clients and subscribers: two issuers may have one name for two of them. */
+  clientprefix: string;
   /** The id of a person, and what to show of it. */
   personclaims: readonly string[];
   nameclaims: readonly string[];
@@ -33,6 +35,7 @@ export const usualClaims: ClaimRules = {
   scopeprefix: '',
   tenantclaims: ['tenant'],
   clientclaims: ['client_id', 'azp', 'appid', 'cid'],
+  clientprefix: '',
   personclaims: ['sub'],
   nameclaims: ['name', 'preferred_username', 'upn', 'email'],
 };
@@ -72,13 +75,14 @@ export function readClaims(
     const advice = `add ${JSON.stringify(tenant)} to "tenants"`;
     return { rule: `token_${claim}`, detail: tokenTexts.tenant(claim), advice };
   }
-  const client = nameIn(claims, [...rules.clientclaims, 'sub'], 'client');
+  const { subscriberclaims, clientprefix } = rules;
+  const client = nameIn(claims, [...rules.clientclaims, 'sub'], 'client', clientprefix);
   if (typeof client !== 'string') return client;
-  const { subscriberclaims } = rules;
-  const subscriber = subscriberclaims === undefined ? client : nameIn(claims, subscriberclaims, 'subscriber');
+  const subscriber =
+    subscriberclaims === undefined ? client : nameIn(claims, subscriberclaims, 'subscriber', clientprefix);
   if (typeof subscriber !== 'string') return subscriber;
   const granted = scopesOf(claims, rules.scopeclaims, rules.scopeprefix);
-  const person = personOf(claims, client, rules);
+  const person = personOf(claims, client.slice(clientprefix.length), rules);
   return {
     found: { tenant, subscriber, client, ...(person && { person }), scopes: granted },
     advice: granted.size === 0 ? scopeAdvice(claims, rules) : undefined,
@@ -107,7 +111,12 @@ function claimAt(within: unknown, path: string): unknown {
   return undefined;
 }
 
-function nameIn(claims: Claims, names: readonly string[], of: 'tenant' | 'client' | 'subscriber'): string | Misfit {
+function nameIn(
+  claims: Claims,
+  names: readonly string[],
+  of: 'tenant' | 'client' | 'subscriber',
+  prefix = '',
+): string | Misfit {
   const present = presentOf(claims, names);
   const { name, value } = present ?? { name: names[of === 'client' ? names.length - 1 : 0] ?? '', value: undefined };
   const rule: FaultRule = `token_${name}`;
@@ -116,8 +125,10 @@ function nameIn(claims: Claims, names: readonly string[], of: 'tenant' | 'client
     const advice = `set ${fixed}"${of}claims"; the token has the claims ${Object.keys(claims).join(', ')}`;
     return { rule, detail: tokenTexts.claimMissing(name), advice };
   }
-  if (typeof value !== 'string' || !isName(value)) return { rule, detail: tokenTexts.name(name) };
-  return isReserved(value) ? { rule, detail: tokenTexts.reservedName(name) } : value;
+  if (typeof value !== 'string' || !isName(value) || !isName(prefix + value)) {
+    return { rule, detail: tokenTexts.name(name) };
+  }
+  return isReserved(prefix + value) ? { rule, detail: tokenTexts.reservedName(name) } : prefix + value;
 }
 
 /**

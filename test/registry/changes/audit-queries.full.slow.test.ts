@@ -257,9 +257,9 @@ describe('an export', () => {
     expect(answer.get('Content-Type')).toBe('text/csv; charset=utf-8');
     expect(answer.text).toBe(
       [
-        'at,tenant,actor,person,personname,action,target,subscriber,reference,reason,changed,details,requestid,id',
-        `2025-12-31T23:59:59.999Z,gemeente,beheer,,,grant.revoked,grant:1,,INC-1,'=1+1,,{},,0197f3c2-4a5b-7c6d-8e9f-000000000000`,
-        `2025-01-01T00:00:00.000Z,gemeente,'@actor,u-1,'=1+2,a.b,'+target,,"'=HYPERLINK(""https://evil.example""; ""x"")",` +
+        'at,tenant,actor,person,personname,issuer,action,target,subscriber,reference,reason,changed,details,requestid,id',
+        `2025-12-31T23:59:59.999Z,gemeente,beheer,,,,grant.revoked,grant:1,,INC-1,'=1+1,,{},,0197f3c2-4a5b-7c6d-8e9f-000000000000`,
+        `2025-01-01T00:00:00.000Z,gemeente,'@actor,u-1,'=1+2,,a.b,'+target,,"'=HYPERLINK(""https://evil.example""; ""x"")",` +
           `"'\t=cmd|' /C calc'!A0\r\nsecond ""line""","{""rate"":{""before"":null,""after"":5}}","{""n"":1}",,0197f3c2-4a5b-7c6d-8e9f-00000000aaaa`,
         '',
       ].join('\r\n'),

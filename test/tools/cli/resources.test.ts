@@ -167,7 +167,7 @@ test('the audit record is exported whole, as JSON lines or CSV', async () => {
   const { stdout, code } = await runCommand(['audit', 'export'], { env: admin });
   expect([code, stdout.split('\n').length - 1]).toEqual([0, everything.length]);
   const csv = await runCommand(['audit', 'export', '--format', 'csv'], { env: admin });
-  expect(csv.stdout).toMatch(/^at,tenant,actor,person,personname,action,/);
+  expect(csv.stdout).toMatch(/^at,tenant,actor,person,personname,issuer,action,/);
 });
 
 test('a table is as wide as the terminal, and whole with --wide or without a terminal', async () => {

@@ -88,7 +88,7 @@ function subjectOf({ target, details = {}, changed = {} }: Entry): Subject {
 
 /** What nobody knew before has one column. */
 function Details({ entry }: { entry: Entry }) {
-  const { id, at, action, target, subscriber, reference, requestid, changed = {}, details = {} } = entry;
+  const { id, at, action, target, subscriber, reference, requestid, issuer, changed = {}, details = {} } = entry;
   const { reason, ...others } = details;
   const rows = Object.entries(changed).filter(([, { before, after }]) => before !== null || after !== null);
   const isNew = rows.every(([, { before }]) => before === null);
@@ -106,6 +106,7 @@ function Details({ entry }: { entry: Entry }) {
         <bdi>{target}</bdi> <a href={href('audit', undefined, { target })}>{t(texts.onlyThis)}</a>
       </>,
     ],
+    [t(texts.keys.issuer), issuer],
     [t(texts.keys.requestid), requestid && <a href={href('audit', undefined, { requestid })}>{requestid}</a>],
     ...Object.entries(others)
       .filter(([name]) => !(name in changed))
