@@ -82,7 +82,10 @@ export async function startEgress(registry: Registry, start: EgressStart = {}): 
     async post(sink: string, posting: Posting = {}) {
       const { headers = {}, body = 'event', secret, path, signal, dispatcher } = posting;
       const own = Array.isArray(headers) ? headers : Object.entries(headers).flat();
-      const all = [...own, ...(secret === undefined ? [] : ['Authorization', `Bearer ${secret}`])];
+      // What says nothing else has an event.
+      const isEvent = own.some((name) => /^(?:content-type|ce-.*)$/i.test(name));
+      const type = isEvent ? [] : ['Content-Type', 'application/cloudevents+json'];
+      const all = [...type, ...own, ...(secret === undefined ? [] : ['Authorization', `Bearer ${secret}`])];
       const response = await request(`${url}${path ?? `/${sink.replace('://', '/')}`}`, {
         method: 'POST',
         headers: all,

@@ -119,7 +119,7 @@ function inBinary(event: object): DeliveryMessage | undefined {
   // Through JSON, like the matched event: a time may still be a Date.
   const headers = Object.entries(JSON.parse(JSON.stringify(attributes)) as Record<string, unknown>)
     .filter(([, value]) => value !== null)
-    .map(([name, value]) => [`ce-${name}`, encode(String(value))]);
+    .map(([name, value]) => [`ce-${name}`, encodeAttribute(String(value))]);
   return {
     headers: { ...(Object.fromEntries(headers) as Record<string, string>), 'Content-Type': contentType },
     body,
@@ -137,7 +137,7 @@ function bodyOf(data: unknown, contentType = ''): string | undefined {
  * Percent-encodes everything but visible ASCII, and the characters that are special in a header value (HTTP binding,
  * section 3.1.3.2).
  */
-function encode(value: string): string {
+export function encodeAttribute(value: string): string {
   return value.replace(/[^!-~]|["%]/gu, encodeURIComponent);
 }
 

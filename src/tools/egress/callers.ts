@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { parseIp, type IpAddress } from '../../base/formats/ip-address.js';
+import type { EventSettings } from './as-event.js';
 import type { Credential } from './read-request.js';
 
 /** A program that may post, and the origins that it may post as. */
@@ -11,6 +12,8 @@ export interface Caller {
   origins: readonly string[];
   /** The headers that webhooks get beside those of the event, in lower case. */
   headers: ReadonlySet<string>;
+  /** Undefined: it sends events. */
+  event: EventSettings | undefined;
 }
 
 export type Network = (address: IpAddress) => boolean;
@@ -104,7 +107,7 @@ export class Callers {
     if (origins.length === 0) {
       throw new RegistryError('scope_missing', `The token has no claim ${originClaim} with the origins of its client.`);
     }
-    return { name: client, origins, headers: none };
+    return { name: client, origins, headers: none, event: undefined };
   }
 }
 

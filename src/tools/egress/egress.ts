@@ -3,9 +3,10 @@ import type { Duplex } from 'node:stream';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import type { Tracing } from '../../base/tracing.js';
-import { problemHeaders, problemOf } from '../../base/problem.js';
+import { acceptHeaders, problemHeaders, problemOf } from '../../base/problem.js';
 import { kindOf } from '../../consent/outcome.js';
 import { AssentError, type ForwardResult, type Sender } from '../../kits/sender/index.js';
+import { becomesEvent, eventMediaTypes } from './as-event.js';
 import type { Caller, Callers } from './callers.js';
 import type { EgressMetrics } from './metrics.js';
 import type { Places } from './places.js';
@@ -116,10 +117,12 @@ export class Egress {
     const { allowed, denial, message = '' } = permission(origin, sink);
     // Without consent, a request takes no place. A hold ends by the registry's clock, which `forward` knows.
     if (!allowed && denial !== 'held') throw this.#denial('not_permitted', denial as FaultRule, message);
+    const passed = headers.passed(caller.headers);
+    const eventOf = becomesEvent(passed, caller.event, headers.of);
     const leave = places.take(caller.name, origin, sink);
     try {
       const body = await readBody(request, maxBodyBytes, signal);
-      const result = await forward({ origin, sink, headers: headers.passed(caller.headers), body, signal });
+      const result = await forward({ origin, sink, headers: { ...passed, ...eventOf?.(body) }, body, signal });
       if (result.kind === 'answered') return result;
       throw this.#problemOf(result);
     } finally {
@@ -264,6 +267,7 @@ function answerOf(error: RegistryError, requestId: string) {
   const headers: Record<string, string | string[]> = {
     ...ownHeaders,
     ...problemHeaders(error),
+    ...acceptHeaders(error, { mediaTypes: eventMediaTypes, method: 'post' }),
     ...(error.code === 'method_not_allowed' ? { Allow: 'POST' } : {}),
     'X-Request-Id': requestId,
     'Content-Length': String(Buffer.byteLength(body)),

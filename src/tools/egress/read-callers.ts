@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseIp, parseNetwork } from '../../base/formats/ip-address.js';
+import { isUriReference } from '../../base/formats/uri.js';
 import { isName } from '../../base/formats/name.js';
 import { textIn } from '../../base/texts/text.js';
 import { parseOriginName } from '../../consent/origin.js';
@@ -55,14 +56,28 @@ const network = z.string('must be a text').transform((value, context): NamedNetw
 });
 
 /** In lower case. With an underscore, CGI and its like would read X_Team as the X-Team that the subscription sets. */
-const header = z
+const headerName = z
   .string('must be a text')
   .regex(/^[a-z0-9-]+$/i, 'must be the name of a header, in letters, digits and hyphens')
-  .refine(
-    (name) => !isReservedHeader(name) && !/^assent-/i.test(name),
-    'is a header that the event, the connection or the egress sets',
-  )
   .toLowerCase();
+
+const isOfSender = (name: string): boolean => !isReservedHeader(name) && !name.startsWith('assent-');
+const notOfSender = 'is a header that the event, the connection or the egress sets';
+const header = headerName.refine(isOfSender, notOfSender);
+/** The id of Standard Webhooks does not reach the webhook as it is, but it is one. */
+const idHeader = headerName.refine((name) => name === 'webhook-id' || isOfSender(name), notOfSender);
+
+const event = z.strictObject(
+  {
+    source: z.string('must be a text').refine((text) => text !== '' && isUriReference(text), 'must be a URI reference'),
+    type: z.string('must be a text').regex(/^\P{Cc}+$/u, 'must be a text without control characters'),
+    idheader: idHeader.optional(),
+  },
+  {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys' ? `has no member ${keys.join(', ')}` : 'must be an object with source and type',
+  },
+);
 
 const caller = z.strictObject(
   {
@@ -72,6 +87,7 @@ const caller = z.strictObject(
     secretfile: listOf(secretFile).optional(),
     networks: z.array(network, 'must be a list').min(1, 'must not be empty').optional(),
     headers: z.array(header, 'must be a list').optional(),
+    event: event.optional(),
   },
   {
     error: ({ code, keys }) =>
@@ -104,9 +120,9 @@ export function readCallers(text: string): ReadCallers {
       faults: all.map(({ path, message }) => [...(path.length > 0 ? [`(${path.join('.')})`] : []), message].join(' ')),
     };
   }
-  const named = data.map(({ origins, secret = [], secretfile = [], networks = [], headers = [], ...caller }) => {
+  const named = data.map(({ origins, secret = [], secretfile = [], networks = [], headers = [], event, ...caller }) => {
     const secrets = [...secret, ...secretfile];
-    return { ...caller, origins: [...new Set(origins)], secrets, networks, headers: new Set(headers) };
+    return { ...caller, origins: [...new Set(origins)], secrets, networks, headers: new Set(headers), event };
   });
   const faults = [...named.entries()].flatMap(([at, one]) => [
     ...faultsOf(one),

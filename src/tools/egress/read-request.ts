@@ -15,6 +15,8 @@ export interface ReadHeaders {
   origin: string | undefined;
   originalUrl: string | undefined;
   isFromBrowser: boolean;
+  /** The value of a header, by its name in lower case. */
+  of: (name: string) => string | undefined;
   /** What the webhook gets, by the names as they were sent: what an event needs, and these more, in lower case. */
   passed(more: ReadonlySet<string>): Record<string, string>;
 }
@@ -66,6 +68,7 @@ export function readHeaders(rawHeaders: readonly string[], httpVersion: string):
     origin: of('webhook-request-origin')?.toLowerCase(),
     originalUrl: of('x-original-url'),
     isFromBrowser: all.has('origin') || all.has('sec-fetch-site'),
+    of,
     passed(more) {
       const passed: Record<string, string> = {};
       for (const [name, { name: written, value }] of all) {

@@ -191,7 +191,7 @@ else {
         env: { ...env, OTEL_SERVICE_NAME: 'egress' },
       },
     );
-    const headers = { 'Content-Type': 'application/json', traceparent: caller.traceparent };
+    const headers = { traceparent: caller.traceparent };
     expect(await egress.post(sink, { secret: 'broker', headers })).toMatchObject({ status: 204 });
     expect(await egress.stop()).toBe(0);
     running.child.kill('SIGTERM');

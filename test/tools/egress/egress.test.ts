@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Agent } from 'undici';
+import { readEvents } from '../../../src/events/read-events.js';
 import { startEgress, sha256, type RunningEgress } from '../../support/egress.js';
 import { asHost, forbidden, inIpv6 } from '../../support/hostile-addresses.js';
 import { startHostileServer } from '../../support/hostile-server.js';
@@ -18,6 +19,7 @@ const secrets = {
   both: 'the-secret-of-both-origins',
   far: 'a-secret-from-far-away',
   forge: 'the-secret-of-the-forge',
+  alerts: 'the-secret-of-the-alerts',
 };
 let registry: Registry;
 let tenant: Tenant;
@@ -42,6 +44,12 @@ beforeAll(async () => {
         origins: [tenant.origin],
         secret: sha256(secrets.forge),
         headers: ['X-GitHub-Event', 'X-Team', 'user-agent'],
+      },
+      {
+        name: 'alerts',
+        origins: [tenant.origin],
+        secret: sha256(secrets.alerts),
+        event: { source: '/alerts?a=%20', type: 'com.example.alarm é', idheader: 'X-Delivery' },
       },
       { name: 'local', origins: [tenant.origin], networks: ['127.0.0.2/32'] },
     ],
@@ -225,6 +233,92 @@ test('a webhook gets what an event needs and what the settings of the caller nam
   expect(received.map(({ headers }) => headers['x-team'])).toEqual(['orders', 'orders', 'orders']);
   const agents = ['Assent egress', 'Forge/1', 'Assent egress'];
   expect(received.map(({ headers }) => headers['user-agent'])).toEqual(agents);
+});
+
+const binary = {
+  'ce-specversion': '1.0',
+  'ce-id': '1',
+  'ce-source': 'urn:example:shop',
+  'ce-type': 'com.example.sold',
+};
+
+test('what is no event does not reach a webhook: 415, with what is accepted', async () => {
+  const { sink, received } = await newWebhook('events-only');
+  const none = [
+    'application/json',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; a=cloudevents',
+    '',
+  ];
+  for (const type of none) {
+    const headers = { 'Content-Type': type, 'X-Event': 'ce-id', cee: '1' };
+    const posted = await egress.post(sink, { secret: secrets.shop, headers, body: '{"id":"1"}' });
+    expect(posted).toMatchObject({ status: 415, code: 'media_type_unsupported' });
+    expect(posted.headers['accept']).toBe('application/cloudevents+json, application/cloudevents-batch+json');
+    expect(JSON.parse(posted.body.toString()).faults).toMatchObject([
+      { pointer: 'header/content-type', rule: 'not_an_event' },
+    ]);
+  }
+  expect(received).toEqual([]);
+  const events = ['', '-batch'].map((batch) => ({
+    'content-type': `Application/CloudEvents${batch}+JSON; charset=UTF-8`,
+  }));
+  for (const headers of [...events, { 'content-type': 'application/cloudevents+avro' }, binary]) {
+    expect(await egress.post(sink, { secret: secrets.shop, headers })).toMatchObject({ status: 202 });
+  }
+  expect(received).toHaveLength(4);
+});
+
+test('each request of a caller with `event` becomes a valid event, which has the same id in each attempt', async () => {
+  const { sink, received } = await newWebhook('made');
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    egress.post(sink, { secret: secrets.alerts, body, headers: { 'Content-Type': 'application/json', ...headers } });
+  const [one, two] = ['{"alarm":1}', '{"alarm":2}'];
+  const ids = ['7b-1', 'a "quoted" 100%'];
+  const posts: Array<[body: string, headers?: Record<string, string>]> = [
+    [one],
+    [one, { 'X-Delivery': '' }],
+    [two, { 'X-Other': '1' }],
+    ...ids.map((id): [string, Record<string, string>] => [one, { 'X-Delivery': id }]),
+  ];
+  for (const [body, headers] of posts) expect(await post(body, headers)).toMatchObject({ status: 202 });
+  const made = received.map(({ headers, body }) => {
+    const read = readEvents({ headers: Object.entries(headers).flat() as string[], body: Buffer.from(body) });
+    const [event] = 'mode' in read ? read.events : [];
+    if (!event || !('event' in event)) throw new Error(JSON.stringify(event));
+    return { attributes: Object.fromEntries(event.event.attributes), body };
+  });
+  const hash = (body: string) => createHash('sha256').update(body).digest('base64url');
+  expect(made.map(({ attributes, body }) => [attributes['id'], body])).toEqual([
+    [hash(one), one],
+    [hash(one), one],
+    [hash(two), two],
+    ...ids.map((id) => [id, one]),
+  ]);
+  for (const { attributes } of made) {
+    expect(attributes).toMatchObject({
+      source: '/alerts?a=%20',
+      type: 'com.example.alarm é',
+      datacontenttype: 'application/json',
+    });
+    expect(Math.abs(Date.parse(String(attributes['time'])) - Date.now())).toBeLessThan(60_000);
+  }
+
+  // What is an event stays as it is, and data without a media type become none.
+  received.length = 0;
+  expect(await post('{}', { 'Content-Type': 'application/cloudevents+json', 'X-Delivery': '3' })).toMatchObject({
+    status: 202,
+  });
+  expect(await post('{}', { ...binary, 'X-Delivery': '3' })).toMatchObject({ status: 202 });
+  expect(received.map(({ headers }) => [headers['ce-id'], headers['ce-time']])).toEqual([
+    [undefined, undefined],
+    ['1', undefined],
+  ]);
+  const { host, pathname } = new URL(sink);
+  const head = `POST /https/${host}${pathname} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secrets.alerts}\r\n`;
+  expect(await egress.raw(`${head}Connection: close\r\nContent-Length: 2\r\n\r\n{}`)).toMatch(/^HTTP\/1\.1 415 /);
+  expect(received).toHaveLength(2);
 });
 
 test('the URL is in the path, or in X-Original-URL, with every character; the port 443 may be written', async () => {

@@ -100,7 +100,7 @@ test('a webhook that does not respond in time: 504, and the place is free again'
 function startPost(egress: RunningEgress, sink: string, authorization: string) {
   const socket = connect(Number(new URL(egress.url).port), '127.0.0.1').on('error', () => undefined);
   const head = `POST /${sink.replace('://', '/')} HTTP/1.1\r\nHost: egress\r\nAuthorization: Bearer ${authorization}`;
-  socket.write(`${head}\r\nContent-Length: 100\r\n\r\nbegin`);
+  socket.write(`${head}\r\nContent-Type: application/cloudevents+json\r\nContent-Length: 100\r\n\r\nbegin`);
   return socket;
 }
 
@@ -218,6 +218,8 @@ test('every fault of the settings is in one message', async () => {
     { name: 'b', origins: ['*'], secret: sha256('') },
     { name: 'c', origins: ['a.example.com'], password: 'x', headers: ['X_Team', 'Webhook-Id', 'assent-authorization'] },
     { name: 'd', origins: [], networks: ['10.0.0.0/33'], secretfile: '/nothing/here' },
+    { name: 'e', origins: ['e.example.com'], event: { source: 'a b', type: '', idheader: 'Authorization' } },
+    { name: 'f', origins: ['f.example.com'], event: { subject: 'a' } },
   ];
   const env = {
     NODE_ENV: 'production',
@@ -244,6 +246,10 @@ test('every fault of the settings is in one message', async () => {
     'EGRESS_CALLERS (3.origins) must not be empty',
     'EGRESS_CALLERS (3.networks.0) must be a network',
     'EGRESS_CALLERS (3.secretfile) cannot be read: ENOENT',
+    'EGRESS_CALLERS (4.event.source) must be a URI reference',
+    'EGRESS_CALLERS (4.event.type) must be a text without',
+    'EGRESS_CALLERS (4.event.idheader) is a header that',
+    'EGRESS_CALLERS (5.event) has no member subject',
     'EGRESS_CALLERS_FILE contradicts EGRESS_CALLERS',
     'EGRESS_TOKEN_URL must be an http or https URL',
     'EGRESS_TOKEN_URL needs EGRESS_CLIENT_ID',
