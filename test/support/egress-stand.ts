@@ -71,7 +71,13 @@ const shownUrl = 'http://127.0.0.1:3080/https/webhook.example.com/events';
 /** Another address of this machine, which the egress may not connect to. */
 const internalAddress = '127.0.0.2';
 
-export async function startEgressStand({ env = {} }: { env?: Record<string, string> } = {}): Promise<EgressStand> {
+interface StandSettings {
+  env?: Record<string, string>;
+  /** What each request of the caller becomes that is no event. */
+  event?: { source: string; type: string; idheader?: string };
+}
+
+export async function startEgressStand({ env = {}, event }: StandSettings = {}): Promise<EgressStand> {
   const registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1' } });
   const tenant = await createTenant(registry);
   const { origin, admin } = tenant;
@@ -100,7 +106,7 @@ export async function startEgressStand({ env = {} }: { env?: Record<string, stri
       ASSENT_ALLOWED_NETWORKS: '127.0.0.1/32',
       EGRESS_TOKEN_FILE: tokenFile,
       EGRESS_CALLERS: JSON.stringify([
-        { name: 'sender', origins: [origin], secret: createHash('sha256').update(secret).digest('hex') },
+        { name: 'sender', origins: [origin], secret: createHash('sha256').update(secret).digest('hex'), event },
       ]),
       ...env,
     },
