@@ -3,6 +3,7 @@ import { cheapSteps, isLookedUp, ordinaryCharacters, stepsOfFilter } from '../..
 import { type Sql, lockRegistry } from '../storage/database.js';
 import { priceTexts } from '../../base/texts/filters.js';
 import type { Definition } from './columns.js';
+import type { RefuseExcess } from './quota.js';
 
 /** The maximum total price (matching/price.ts) of all subscriptions of one subscriber, and of one tenant. */
 export interface PriceLimits {
@@ -10,11 +11,14 @@ export interface PriceLimits {
   perTenant: number;
 }
 
-/** The error if the tenant has as many subscriptions as it may have, as far as this process knows. */
-export type QuotaError = (tenant: string) => RegistryError | undefined;
-
-/** Whether the tenant may ask for another handshake, and counts it. */
-export type BacklogError = (sql: Sql, tenant: string) => Promise<RegistryError | undefined>;
+/** The limits of tenants, each with what it counts. */
+export interface TenantLimits {
+  prices: PriceLimits;
+  /** Subscriptions that have not ended. */
+  refuseOverQuota: RefuseExcess;
+  /** Handshakes that clients ask for. */
+  refuseOverBacklog: RefuseExcess;
+}
 
 /** A subscription to store. `before` is the price of the version that it replaces. */
 export interface Priced {

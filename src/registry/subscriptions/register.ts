@@ -23,7 +23,7 @@ import { newSecretColumns, sealSecrets, secretNames, type SealedSecrets } from '
 import { ownerOf } from './read-secrets.js';
 import type { Vault } from '../storage/vault.js';
 import { lockSubscription } from './read.js';
-import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
+import { refusePrices, type TenantLimits } from './prices.js';
 
 /**
  * Registers a subscription: writes it with its handshake, audit record and change, in one batch with other registrations
@@ -60,15 +60,12 @@ export interface Previewed {
   asked?: { question: NewQuestion; attempt: Attempt };
 }
 
-export interface RegisterSettings {
+export interface RegisterSettings extends TenantLimits {
   database: Database;
   vault: Vault;
   queue: Pick<Queue, 'enter'>;
   adopt: Adopt;
   dryRun: Pick<DryRun, 'ask' | 'settleIn' | 'conclude'>;
-  quotaError: QuotaError;
-  backlogError: BacklogError;
-  prices: PriceLimits;
   tracing?: Tracing | undefined;
 }
 
@@ -87,7 +84,14 @@ type Accepted = Registration & { origin: Origin };
 const maxBatch = 200;
 
 export function createRegister(settings: RegisterSettings): { register: Register; preview: Preview } {
-  const { database, vault, queue, adopt, dryRun, quotaError, backlogError, prices, tracing } = settings;
+  const { database, vault, queue, adopt, dryRun, refuseOverQuota, refuseOverBacklog, prices, tracing } = settings;
+
+  /** In the order in which their locks are taken. A draft asks nothing. */
+  const limits: ReadonlyArray<(sql: Sql, fit: readonly Accepted[]) => Promise<Map<string, RegistryError>>> = [
+    (sql, fit) => refuseOverBacklog(sql, fit.filter(({ requested }) => !requested.isSuspended).map(askedOf)),
+    (sql, fit) => refuseOverQuota(sql, fit.map(askedOf)),
+    (sql, fit) => refusePrices(sql, fit.map(pricedOf), prices),
+  ];
 
   const batched = createBatcher<Registration, Registered | RegistryError>({
     run: (take) => adopt((places) => database.write((tx) => registerAll(tx, take(), places))),
@@ -156,16 +160,16 @@ export function createRegister(settings: RegisterSettings): { register: Register
         results.set(registration.id, origin);
         continue;
       }
-      const error = (await refuseUnverified(tx.sql, origin)) ?? (await refuseBacklog(tx.sql, registration));
+      const error = await refuseUnverified(tx.sql, origin);
       if (error !== undefined) results.set(registration.id, error);
       else fit.push({ ...registration, origin });
     }
     const blocks = await findBlocks(tx.sql, fit.map(blockTargetOf));
     blocks.forEach((block, place) => block && results.set(fit[place]!.id, blockedError(block)));
-    fit = fit.filter(({ id }) => !results.has(id));
-    const refused = await refusePrices(tx.sql, fit.map(pricedOf), prices);
-    for (const [id, error] of refused) results.set(id, error);
-    fit = fit.filter(({ id }) => !refused.has(id));
+    for (const refuse of limits) {
+      fit = fit.filter(({ id }) => !results.has(id));
+      for (const [id, error] of await refuse(tx.sql, fit)) results.set(id, error);
+    }
     // A repeated request returns what the first one created, even if the origin or the quota has changed since.
     const claims = registrations.map(({ id, request }) => ({ request, resource: id, isRefused: results.has(id) }));
     for (const [id, earlier] of await claimKeys(tx.sql, claims)) {
@@ -179,11 +183,6 @@ export function createRegister(settings: RegisterSettings): { register: Register
     return { begun, questions, result: registrations.map(({ id }) => results.get(id) as Registered | RegistryError) };
   }
 
-  /** A draft asks nothing. */
-  async function refuseBacklog(sql: Sql, { caller, requested }: Registration): Promise<RegistryError | undefined> {
-    return requested.isSuspended ? undefined : backlogError(sql, caller.principal.tenant);
-  }
-
   function acceptedBy(
     origin: Origin | RegistryError,
     { caller, requested }: Registration,
@@ -192,8 +191,9 @@ export function createRegister(settings: RegisterSettings): { register: Register
     if (origin instanceof RegistryError) return origin;
     const refused = now && refuseEnd(requested.definition.expiresAt, now);
     if (refused !== undefined) return refused;
-    const error = quotaError(caller.principal.tenant) ?? lint(origin, requested.definition);
-    return error ?? refuseUnallowed(origin, caller.principal, requested.definition) ?? origin;
+    return (
+      lint(origin, requested.definition) ?? refuseUnallowed(origin, caller.principal, requested.definition) ?? origin
+    );
   }
 
   /** Writes subscriptions and their handshakes. None starts for a draft, or if an admin revoked the grant. */
@@ -225,6 +225,10 @@ export function createRegister(settings: RegisterSettings): { register: Register
     }
     return { questions, begun };
   }
+}
+
+function askedOf({ id, origin }: Accepted) {
+  return { id, tenant: origin.tenant };
 }
 
 function pricedOf({ id, origin, caller, requested: { definition } }: Accepted) {

@@ -35,8 +35,9 @@ import { findUnlikely } from '../../matching/filters/unlikely.js';
 import { faultsIn } from '../../base/problem.js';
 import { ruleRoutes } from './allowed.js';
 import { invalid, parseDefinition, type Requested } from './definition.js';
-import { Backlog } from '../handshake/backlog.js';
-import type { BacklogError, QuotaError } from './prices.js';
+import { Backlog } from './backlog.js';
+import type { TenantLimits } from './prices.js';
+import { createQuota } from './quota.js';
 import { ownerOf } from './read-secrets.js';
 import { createSubscriptionReader, type SubscriptionReader } from './read.js';
 import { createRegister, type Caller, type Preview, type Previewed, type Written } from './register.js';
@@ -69,13 +70,12 @@ export function routes(
 ): Handlers<SubscriptionOperation | HandshakeOperation | 'checkSubscriptionRules'> {
   const { config, database, dryRun, follower, now, queue, stopping, tracing, vault, worker } = context;
   const { perTenant, prices } = config.subscriptions;
-  const quotaError: QuotaError = (tenant) => {
-    const isUsedUp = (follower.replica()?.subscriptionsOf(tenant) ?? 0) >= perTenant;
-    return isUsedUp ? new RegistryError('quota_exceeded', subscriptionTexts.quota(perTenant)) : undefined;
-  };
   const backlog = new Backlog(config.handshake.duePerTenant);
-  const backlogError: BacklogError = (sql, tenant) => backlog.refuse(sql, tenant);
-  const limited = { quotaError, backlogError, prices };
+  const limited: TenantLimits = {
+    prices,
+    refuseOverQuota: createQuota(perTenant, follower),
+    refuseOverBacklog: (sql, asked) => backlog.refuse(sql, asked),
+  };
   const { register, preview } = createRegister({
     database,
     vault,

@@ -34,7 +34,8 @@ import {
 import { copiedSecrets, sealSecrets, secretNames, type RequestedSecrets, type SecretInfo } from './secrets.js';
 import { ownerOf } from './read-secrets.js';
 import type { Vault } from '../storage/vault.js';
-import { type BacklogError, type QuotaError, refusePrices, type PriceLimits } from './prices.js';
+import { refusePrices, type TenantLimits } from './prices.js';
+import type { Asked, RefuseExcess } from './quota.js';
 import { planOf, type Plan, type Replacement } from './plan.js';
 import { lockSubscription } from './read.js';
 import type { Caller, Register, Written } from './register.js';
@@ -56,8 +57,8 @@ export interface SubscriptionWriter {
   suspend(caller: Caller, id: string, reason: string, request: IdempotentRequest, check: Check): Promise<Repeatable>;
   /**
    * Throws RegistryError `suspended_by_admin` if only an admin may resume, `subscription_not_allowed` if the subscriber
-   * may not have it any more. Starts a handshake unless a live grant
-   * covers the rate, or the subscription has ended.
+   * may not have it any more. Starts a handshake unless a live grant covers the rate, or the subscription has ended;
+   * `too_many_handshakes` if the tenant may ask for no more.
    */
   resume(
     caller: Caller,
@@ -82,17 +83,15 @@ export interface RegisteredSubscription extends Repeatable {
   id: string;
 }
 
-export interface WriterSettings {
+export interface WriterSettings extends TenantLimits {
   database: Database;
   vault: Vault;
   register: Register;
-  prices: PriceLimits;
-  quotaError: QuotaError;
-  backlogError: BacklogError;
 }
 
 export function createSubscriptionWriter(settings: WriterSettings): SubscriptionWriter {
-  const { database, vault, register, prices, quotaError, backlogError } = settings;
+  const { database, vault, register, prices, refuseOverQuota, refuseOverBacklog } = settings;
+  const excessOf = async (refuse: RefuseExcess, sql: Sql, asked: Asked) => (await refuse(sql, [asked])).get(asked.id);
   return {
     create: register,
 
@@ -113,8 +112,8 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
           lint(origin, definition) ??
           refuseChange(origin, principal, present, definition) ??
           (receivesSame(origin, present, definition) ? undefined : await refuseUnverified(sql, origin)) ??
-          (plan.isExtended ? quotaError(tenant) : undefined) ??
-          (plan.question === 'none' ? undefined : await backlogError(sql, tenant));
+          (plan.question === 'none' ? undefined : await excessOf(refuseOverBacklog, sql, present)) ??
+          (plan.isExtended ? await excessOf(refuseOverQuota, sql, present) : undefined);
         if (refused !== undefined) throw refused;
         const counted = { ...definition, price: plan.price.after };
         const priced = { id, tenant, subscriber, definition: counted, before: plan.price.before };
@@ -173,6 +172,10 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const origin = await findOrigin(sql, present.tenant, present.origin);
         const notAllowed = refuseChange(origin, principal, present, present);
         if (notAllowed !== undefined) throw notAllowed;
+        const question = { id, generation: present.generation, definition: present, origin };
+        const isAsked = async () => !present.isEnded && !(await isCovered(sql, question));
+        const tooMany = (await isAsked()) ? await excessOf(refuseOverBacklog, sql, present) : undefined;
+        if (tooMany !== undefined) throw tooMany;
         await lockPairs(sql, [present]);
         // The handshake for this subscription replaces the renewal.
         await closeWaitingRenewal(sql, present);
@@ -181,9 +184,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
             suspendedat = null, suspendedby = null, suspendedbyperson = null, suspendreason = null
           where id = ${id}::uuid`;
         await unparkPair(sql, present);
-        const question = { id, generation: present.generation, definition: present, origin };
-        const isAsked = !present.isEnded && !(await isCovered(sql, question));
-        const handshake = isAsked ? await askForRate(sql, actor, question, 'request') : undefined;
+        const handshake = (await isAsked()) ? await askForRate(sql, actor, question, 'request') : undefined;
         const changed = changedSuspension(present.suspension, undefined);
         record(tx, actor, 'subscription.resumed', present, { reason, changed });
         return { handshake, replayed: false };
@@ -198,7 +199,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
         if (present.isEnded) throw new RegistryError('subscription_ended', subscriptionTexts.hasEnded);
         await refuseBlocked(sql, present);
-        const tooMany = await backlogError(sql, present.tenant);
+        const tooMany = await excessOf(refuseOverBacklog, sql, present);
         if (tooMany !== undefined) throw tooMany;
         await lockPairs(sql, [present]);
         if (principal.scopes.has('assent:admin')) await reopen(tx, actor, present);

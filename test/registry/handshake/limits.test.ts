@@ -343,8 +343,11 @@ describe('waiting', () => {
       const body = { sink: registry.receiver.sink('/waits'), protocol: 'HTTP' };
       return tenant.subscriber.post('/v1/subscriptions').set('Prefer', 'respond-async').send(body);
     };
-    let refused = await register();
-    while (refused.status === 201) refused = await register();
+    const draft = await tenant.register(registry.receiver.sink('/draft'), { suspended: true });
+    // At once: the fourth does not get in because the others are not stored yet.
+    const burst = await Promise.all(Array.from({ length: 40 }, register));
+    expect(burst.filter(({ status }) => status === 201)).toHaveLength(3);
+    const refused = burst.find(({ status }) => status !== 201)!;
     expect(refused.status).toBe(429);
     expect(refused.body).toMatchObject({ code: 'too_many_handshakes', detail: expect.stringContaining('3') });
     expect(refused.headers['retry-after']).toBe('60');
@@ -352,6 +355,9 @@ describe('waiting', () => {
     expect((await again()).body).toMatchObject({ code: 'too_many_handshakes' });
     const moved = { sink: registry.receiver.sink('/waits?moved'), protocol: 'HTTP' };
     expect((await tenant.subscriber.put(`/v1/subscriptions/${id}`).send(moved)).body).toMatchObject({
+      code: 'too_many_handshakes',
+    });
+    expect((await tenant.subscriber.post(`/v1/subscriptions/${draft.id}/resume`).send({})).body).toMatchObject({
       code: 'too_many_handshakes',
     });
     await enqueueElsewhere(registry.receiver.sink('/waits'));

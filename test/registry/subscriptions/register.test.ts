@@ -93,6 +93,32 @@ test('a tenant cannot exceed its quota of subscriptions, which includes suspende
   }
 });
 
+test('150 registrations at once, at two processes of which one loads its replica, never exceed the quota', async () => {
+  const small = await startRegistry({ env: { ASSENT_SUBSCRIPTIONS_PER_TENANT: '20' } });
+  const loading = await startRegistry({ beside: small, start: false, unloaded: true });
+  try {
+    const places = [await small.as('assent:admin'), await loading.as('assent:admin')] as const;
+    await places[0].post('/v1/origins').send({ name: 'events.example.com', isdefault: true }).expect(201);
+    const register = (place: number) =>
+      places[place % 2]!
+        .post('/v1/subscriptions')
+        .set('Prefer', 'respond-async')
+        .send({ sink: small.receiver.sink(`/${place}`), protocol: 'HTTP', suspended: true });
+    const all = await Promise.all(Array.from({ length: 150 }, (_, place) => register(place)));
+    const codes = all.map(({ status, body }) => (status === 201 ? 'registered' : body.code));
+    expect(codes.filter((code) => code === 'registered')).toHaveLength(20);
+    expect(codes.filter((code) => code === 'quota_exceeded')).toHaveLength(130);
+
+    // A place that becomes free is taken once.
+    await places[0].delete(`/v1/subscriptions/${all.find(({ status }) => status === 201)!.body.id}`).expect(200);
+    const again = await Promise.all([0, 1, 2, 3].map(register));
+    expect(again.map(({ status }) => status).sort()).toEqual([201, 403, 403, 403]);
+  } finally {
+    await loading.stop();
+    await small.stop();
+  }
+});
+
 test('expensive filters are limited for each subscriber and each tenant, and a refusal explains the price', async () => {
   const env = { ASSENT_PRICE_PER_SUBSCRIBER: '40000', ASSENT_PRICE_PER_TENANT: '60000' };
   const small = await startRegistry({ env });
