@@ -40,7 +40,7 @@ interface DryRunSettings {
 /** What came of asking. `held`: it was not sent, and a handshake would be sent after that time. */
 type Asked =
   | Extract<Sent, { kind: 'held' }>
-  | ({ kind: 'answered'; attempt: BegunAttempt; reply: FinalReply; startedAt: number } & Pick<
+  | ({ kind: 'answered'; attempt: BegunAttempt; reply: FinalReply; startedAt: number; askedAt: Date } & Pick<
       Claim,
       'clientCertificate'
     >);
@@ -48,7 +48,7 @@ type Asked =
 interface Admitted extends Pick<Claim, 'blockedNetworks' | 'clientCertificate'> {
   signer: Signer | undefined;
   /** By the database's clock. */
-  now: number;
+  now: Date;
 }
 
 /** The verdict if it was asked, and for how long it wants to be left alone. */
@@ -83,12 +83,18 @@ export class DryRun {
       const admitted = await this.#admit(actor, subscriber, question, lane);
       if (admitted === undefined || 'kind' in admitted) return admitted;
       const number = 1;
-      const { headers, span } = prepareAttempt(question, undefined, { number, tracing, signing: admitted });
+      const { headers, span } = prepareAttempt(question, undefined, {
+        number,
+        tracing,
+        signing: { ...admitted, now: admitted.now.getTime() },
+      });
       const attempt = { number, callbackOffered: false, headers, span };
       const { id, sink } = question;
       const reply = (await send({ id, sink, ...admitted }, attempt)) ?? held(noPlaceMs);
-      const { clientCertificate } = admitted;
-      return reply.kind === 'held' ? reply : { kind: 'answered', attempt, reply, startedAt, clientCertificate };
+      const { clientCertificate, now: askedAt } = admitted;
+      return reply.kind === 'held'
+        ? reply
+        : { kind: 'answered', attempt, reply, startedAt, askedAt, clientCertificate };
     } finally {
       places.unstored.delete(lane);
     }
@@ -114,7 +120,7 @@ export class DryRun {
       places.unstored.add(lane);
       const signer = (await signers.of(sql, [question])).get(origin);
       const clientCertificate = certificates.get(origin);
-      return { blockedNetworks: blockedNetworks(tenant), clientCertificate, signer, now: now.getTime() };
+      return { blockedNetworks: blockedNetworks(tenant), clientCertificate, signer, now };
     });
   }
 
@@ -137,9 +143,10 @@ export class DryRun {
     await sql.$executeRaw`
       update handshake set state = 'asking', attempts = 1, claimid = ${claim.claimId}::uuid, claimeduntil = ${now}::timestamptz
       where id = ${id}::uuid`;
-    const { attempt, reply } = asked;
+    const { attempt, reply, askedAt: startedat } = asked;
     const requestheaders = Object.entries(attempt.headers);
-    await sql.$executeRaw`${insertRows('attempt', [{ handshake: id, number: attempt.number, requestheaders }])}`;
+    const row = { handshake: id, number: attempt.number, requestheaders, startedat };
+    await sql.$executeRaw`${insertRows('attempt', [row])}`;
     const [settled] = await this.#settings.settleIn(tx, [{ claim, attempt, reply }]);
     const [cooldown] = await sql.$queryRaw<Array<{ until: Date | null }>>`select ${cooldownOf(question)} as until`;
     return {

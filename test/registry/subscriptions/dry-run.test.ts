@@ -113,6 +113,17 @@ test('with ask=true the webhook is asked once without a callback, and only a bud
   expect((await tenant.permission(sinkAt('/yes'))).allowed).toBe(false);
 });
 
+test('the attempt of a dry run lasts from the request to its response', async () => {
+  registry.receiver.consent('/timed');
+  const { body } = await tenant.admin
+    .post('/v1/subscriptions?dryrun=true&ask=true')
+    .send({ sink: sinkAt('/timed'), protocol: 'HTTP' })
+    .expect(200);
+  const { startedat, finishedat, timing } = body.attempt;
+  // Times have milliseconds.
+  expect(Date.parse(finishedat) - Date.parse(startedat)).toBeGreaterThanOrEqual(timing.totalms - 1);
+});
+
 test('a dry run has the status of a registration of the same webhook', async () => {
   const webhooks: Record<string, (response: ServerResponse) => unknown> = {
     '/same/other-origin': (response) =>
