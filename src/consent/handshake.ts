@@ -107,6 +107,8 @@ export type Adopt = <Result>(work: (places: number) => Promise<{ begun: Begun[];
 
 /** The outcome of an attempt. */
 export interface Settled {
+  /** What the response means by itself. */
+  judged: Verdict;
   verdict: Verdict;
   /** The new state of the handshake; undefined if the claim was no longer ours. */
   state: HandshakeState | undefined;

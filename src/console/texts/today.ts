@@ -57,6 +57,7 @@ export const todayTexts = {
   handshakeOutcomes: {
     granted: { en: 'granted', nl: 'toestemming' },
     refused: { en: 'refused', nl: 'geweigerd' },
+    waiting: { en: 'waiting for its callback', nl: 'wacht op de callback' },
     no_response: { en: 'no response', nl: 'geen antwoord' },
     not_asked: { en: 'not asked', nl: 'niet gevraagd' },
   },

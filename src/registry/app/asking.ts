@@ -64,10 +64,11 @@ export function createAsking({
     inFlight: places,
     tracing,
   });
-  const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, evidence }, seconds) => {
+  const onOutcome: WorkerSettings['onOutcome'] = (claim, settled, seconds) => {
+    const { verdict, state, evidence } = settled;
     const { id, tenant, origin, sinkHost, trigger, subscription } = claim;
     metrics.handshake({ verdict, trigger, seconds });
-    counter.count(claim, { kind: 'handshake', code: verdict }, 1);
+    counter.countAttempt(claim, settled);
     follower.wake();
     const ms = Math.round(seconds * 1_000);
     log.info(

@@ -101,6 +101,17 @@ export function createUpkeep({
     }
   }
 
+  async function endCallbacks(): Promise<void> {
+    const maxRows = 100;
+    for (let ended = maxRows; ended === maxRows;) {
+      const rows = await database.write((tx) => refuseUncalled(tx, maxRows));
+      for (const row of rows) {
+        if (row.state === 'refused') counter.count(row, { kind: 'handshake', code: 'callback_expired' }, 1);
+      }
+      ended = rows.length;
+    }
+  }
+
   let parkedAfter = beforeAllIds;
   /** A page at a time: a block may have parked many. */
   async function unparkNext(): Promise<void> {
@@ -137,7 +148,7 @@ export function createUpkeep({
     { name: 'start and end keys', every: sweeping, run: untilDone(100, noteKeyTimes) },
     { name: 'read key sets', every: reading, run: () => readDueSets(database, readDocument, stopping) },
     { name: 'check proofs of origins', every: proving, run: checkProofs },
-    { name: 'end callbacks', every: sweeping, run: untilDone(100, refuseUncalled) },
+    { name: 'end callbacks', every: sweeping, run: endCallbacks },
     { name: 'find parked handshakes that are wanted', every: sweeping, run: unparkNext },
     { name: 'renew grants', every: sweeping, run: renewNext },
     { name: 'report expiry of grants', every: sweeping, run: untilDone(100, noteExpiries) },

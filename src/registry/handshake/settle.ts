@@ -117,6 +117,7 @@ export function createSettle({ database, ...retries }: SettleSettings): { settle
       const end = ends.get(claim.id);
       const isDueNow = end?.state === 'due' && end.afterMs === 0 && judgement.verdict !== 'aborted';
       return {
+        judged: judgement.verdict,
         verdict: end?.verdict ?? judgement.verdict,
         state: end?.state,
         isDueNow,

@@ -3,14 +3,13 @@ import { Prisma, type handshake as HandshakeRow } from '../storage/generated/cli
 import { service, type Transaction } from '../storage/database.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
-// What time alone does to handshakes. Each step is safe in several processes at once, and returns how many it wrote, at
-// most `maxRows`.
+// What time alone does to handshakes. Safe in several processes at once.
 
 /**
  * waiting -> refused: the callback expired. Under a block nobody could call it, so the webhook is asked again once the block
- * is lifted, unless something else was asked since: waiting -> due.
+ * is lifted, unless something else was asked since: waiting -> due. Returns those that it wrote, at most `maxRows`.
  */
-export async function refuseUncalled(tx: Transaction, maxRows: number): Promise<number> {
+export async function refuseUncalled(tx: Transaction, maxRows: number): Promise<HandshakeRow[]> {
   const row = Prisma.sql`h`;
   const rows = await tx.sql.$queryRaw<HandshakeRow[]>`
     with over as materialized (
@@ -29,7 +28,7 @@ export async function refuseUncalled(tx: Transaction, maxRows: number): Promise<
     tx,
     rows.filter(({ state }) => state === 'refused'),
   );
-  return rows.length;
+  return rows;
 }
 
 /** With an audit record and a change for each. */

@@ -2,22 +2,34 @@ import type { Database } from '../storage/database.js';
 import { hostOf } from '../../base/formats/uri.js';
 import type { Pair } from '../../consent/grant.js';
 import type { OutcomeKind } from '../../consent/outcome.js';
-import { verdicts, type Verdict } from '../../consent/verdicts.js';
+import type { Settled } from '../../consent/handshake.js';
+import { isVerdict, verdicts, type HandshakeOutcome, type Verdict } from '../../consent/verdicts.js';
 
 /**
  * What is counted, for each origin, and for each host of a sink:
  *
- *   handshake   attempts to ask a webhook, and decisions by callback, by verdict
+ *   attempt     answers to requests that asked a webhook, by verdict; a handshake has one or more
+ *   handshake   what became of handshakes, by verdict; and `waiting`, when one begins to wait for its callback
  *   delivery    deliveries that senders reported, by kind of outcome
  *   lease       `leased`: requests that leases allowed. `allowed`: the rates of the pairs, once for each minute in which a
  *               sender asked for a lease. So the two can be compared. Pairs without a limit have no leases.
  */
 type Counted =
-  | { kind: 'handshake'; code: Verdict }
+  | { kind: 'attempt'; code: Verdict }
+  | { kind: 'handshake'; code: HandshakeCode }
   | { kind: 'delivery'; code: OutcomeKind }
   | { kind: 'lease'; code: 'leased' | 'allowed' };
 
 export type StatisticKind = Counted['kind'];
+
+/** What a handshake came to: a decision or its end by a verdict, or that it waits for one. */
+type HandshakeCode = Verdict | typeof waiting;
+const waiting = 'waiting';
+
+/** Undefined for the code of a version that this one does not know. */
+export function outcomeOf(code: string): HandshakeOutcome | typeof waiting | undefined {
+  return code === waiting ? waiting : isVerdict(code) ? verdicts[code].outcome : undefined;
+}
 
 /** Of origins, a day by minute, and a year by hour and by day, are kept; of hosts, a day by hour. Days are in UTC. */
 export type Step = 'minute' | 'hour' | 'day';
@@ -41,7 +53,8 @@ type HostCount = (typeof hostCounts)[number];
 
 function hostCountOf({ kind, code }: Counted): HostCount | undefined {
   if (kind === 'lease') return code;
-  if (kind === 'handshake') return verdicts[code].outcome === 'refused' ? 'refused' : undefined;
+  if (kind === 'attempt') return undefined;
+  if (kind === 'handshake') return outcomeOf(code) === 'refused' ? 'refused' : undefined;
   return code === 'delivered' || code === 'throttled' || code === 'gone' ? code : 'failed';
 }
 
@@ -88,6 +101,13 @@ export class Counter {
     const column = hostCountOf(counted);
     if (column === undefined) return;
     this.#hosts.add({ tenant, host: hostOf(sink), column, hour: startOfPeriod(this.#now(), 'hour') }, count);
+  }
+
+  /** One that is asked again has not come to anything yet, and of one that was decided elsewhere, that decision counts. */
+  countAttempt(pair: Pair, { judged, verdict, state }: Settled): void {
+    this.count(pair, { kind: 'attempt', code: judged }, 1);
+    if (state === undefined || state === 'due') return;
+    this.count(pair, { kind: 'handshake', code: state === 'waiting' ? waiting : verdict }, 1);
   }
 
   /** Writes what was counted. After a failure it is kept, for the next time. */

@@ -3,9 +3,8 @@ import { RegistryError } from '../../base/errors.js';
 import type { OperationRequest, Handlers } from '../http/handler.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { readTotals } from './totals.js';
-import { startOfPeriod, stepMs, type Step, type StatisticKind } from './counter.js';
+import { outcomeOf, startOfPeriod, stepMs, type Step, type StatisticKind } from './counter.js';
 import type { Database } from '../storage/database.js';
-import { isVerdict, verdicts, type HandshakeOutcome } from '../../consent/verdicts.js';
 
 /** A year of days, and a day of minutes. */
 const maxSteps = 1_500;
@@ -67,8 +66,8 @@ function spanOf(query: OperationRequest<'getStatistics'>['query'], now: number):
 interface Series {
   kind: StatisticKind;
   code: string;
-  /** Of a verdict. */
-  outcome?: HandshakeOutcome;
+  /** Of a handshake. */
+  outcome?: NonNullable<ReturnType<typeof outcomeOf>>;
   total: number;
   values: number[];
 }
@@ -114,6 +113,6 @@ async function readSeries(
 }
 
 function begin({ kind, code }: Row, length: number): Series {
-  const outcome = kind === 'handshake' && isVerdict(code) ? verdicts[code].outcome : undefined;
+  const outcome = kind === 'handshake' ? outcomeOf(code) : undefined;
   return { kind, code, ...(outcome && { outcome }), total: 0, values: Array<number>(length).fill(0) };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import supertest from 'supertest';
 import { offeredBy } from '../../support/offer.js';
+import { passCallbacks } from '../../support/pass-time.js';
 import { isServer, startRegistry, type Client, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
 
@@ -44,6 +45,8 @@ test('the counts are what happened: handshakes by verdict, deliveries by outcome
   const sink = receiver.sink('/yes');
   await tenant.register(sink);
   await tenant.register(receiver.sink('/no'));
+  receiver.on('/other', (_request, response) => response.writeHead(200, { 'WebHook-Allowed-Origin': 'other' }).end());
+  await tenant.register(receiver.sink('/other'));
   await report([
     { sink, statuscode: 204, count: 40 },
     { sink, statuscode: 500, count: 2 },
@@ -54,8 +57,11 @@ test('the counts are what happened: handshakes by verdict, deliveries by outcome
   expect(leased).toBe(7);
 
   expect(await totals()).toMatchObject({
+    'attempt granted': 1,
+    // With the callback, and without it.
+    'attempt not_found_at_target': 2,
     'handshake granted': 1,
-    'handshake not_found_at_target': expect.any(Number),
+    'handshake waiting': 1,
     'delivery delivered': 41,
     'delivery failed': 2,
     'lease leased': 7,
@@ -67,8 +73,9 @@ test('the counts are what happened: handshakes by verdict, deliveries by outcome
     expect(values).toHaveLength(24);
     expect(values.reduce((sum, each) => sum + each, 0)).toBe(total);
   }
-  expect(series.find(({ code }) => code === 'not_found_at_target')).toMatchObject({ outcome: 'refused' });
-  expect(series.find(({ code }) => code === 'granted')).toMatchObject({ outcome: 'granted' });
+  expect(series.find(({ kind, code }) => `${kind} ${code}` === 'handshake granted')).toMatchObject({
+    outcome: 'granted',
+  });
 
   for (const step of ['minute', 'day']) {
     expect(await totals({ step, kind: 'delivery' })).toEqual({ 'delivery delivered': 41, 'delivery failed': 2 });
@@ -77,6 +84,47 @@ test('the counts are what happened: handshakes by verdict, deliveries by outcome
     'delivery delivered',
   ]);
   expect(await totals({ origin: 'other.example.com' })).toEqual({});
+});
+
+test('a webhook that waits for its callback counts as waiting, once, and as refused only if its owner refuses', async () => {
+  const { receiver } = registry;
+  const outcomes = async () => {
+    const { series } = await read({ kind: 'handshake' });
+    const of = (wanted: string) =>
+      series.filter(({ outcome }) => outcome === wanted).reduce((sum, { total }) => sum + total, 0);
+    const host = new URL(receiver.sink('/thinks')).hostname;
+    return {
+      waiting: of('waiting'),
+      refused: of('refused'),
+      no_response: of('no_response'),
+      ranked: (await totalsBy('host', { name: host })).entries[0]?.['refusalcount' as never],
+    };
+  };
+  const before = await outcomes();
+  let callback = '';
+  receiver.on('/thinks', (request, response) => {
+    callback = offeredBy(request)[0] ?? callback;
+    response.writeHead(204).end();
+  });
+  for (const place of [1, 2]) {
+    const { status } = await tenant.register(receiver.sink(`/thinks?${place}`));
+    expect(status).toBe('pending');
+  }
+  const waiting = { ...before, waiting: before.waiting + 2 };
+  expect(await outcomes()).toEqual(waiting);
+
+  const path = callback.slice(callback.indexOf('/v1/'));
+  const page = supertest(registry.url).post(path).set('Accept', 'text/html').type('form');
+  await page.send({ decision: 'refuse' }).expect(200);
+  const refused = { ...waiting, refused: before.refused + 1, ranked: Number(before.ranked ?? 0) + 1 };
+  expect(await outcomes()).toEqual(refused);
+
+  const open = await registry.sql<{ count: number }>(
+    `select count(*)::int as count from handshake where state = 'waiting'`,
+  );
+  await passCallbacks(registry);
+  await registry.service.sweep();
+  expect(await outcomes()).toEqual({ ...refused, no_response: refused.no_response + open[0]!.count });
 });
 
 test('a decision by callback counts once, however often the URL is called', async () => {
@@ -144,7 +192,7 @@ test('the totals of an origin and of a host are what happened there, and a block
     failurecount: sum(({ kind, code }) => kind === 'delivery' && code !== 'delivered'),
     throttledcount: sum(({ kind, code }) => kind === 'delivery' && code === 'throttled'),
     gonecount: sum(({ kind, code }) => kind === 'delivery' && code === 'gone'),
-    refusalcount: sum(({ outcome }) => outcome === 'refused'),
+    refusalcount: sum(({ kind, outcome }) => kind === 'handshake' && outcome === 'refused'),
     usedcount: sum(({ code }) => code === 'leased'),
     allowedcount: sum(({ code }) => code === 'allowed'),
     blocked: false,

@@ -207,7 +207,8 @@ function useStatistics(of: Range) {
 const handshakeLooks = [
   ['granted', 'good'],
   ['refused', 'bad'],
-  ['no_response', 'open'],
+  ['waiting', 'open'],
+  ['no_response', 'stop'],
   ['not_asked', 'off'],
 ] as const;
 const deliveryLooks = [
