@@ -32,17 +32,20 @@ export function notBefore(retryAfterMs: number | undefined, delayMs: number): nu
   return Math.max(delayMs, Math.min(retryAfterMs ?? 0, dayMs));
 }
 
+/** No wait lasts 30 years: it is a Unix time, in seconds or milliseconds. */
+const leastUnixSeconds = 1_000_000_000;
+
 const imfDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 const rfc850Date = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
- * Retry-After (RFC 9110, section 10.2.3) in milliseconds; undefined if it is absent or invalid. A date is measured
- * against the Date of the response, so that no clock has to be right; without a Date it counts as absent.
+ * Retry-After (RFC 9110, section 10.2.3) in milliseconds; undefined if it is absent or invalid, as a Unix time is. A date
+ * is measured against the Date of the response, so that no clock has to be right; without a Date it counts as absent.
  */
 export function parseRetryAfter(retryAfter: string | undefined, date: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;
-  if (/^\d+$/.test(retryAfter)) return Math.min(Number(retryAfter) * 1000, Number.MAX_SAFE_INTEGER);
+  if (/^\d+$/.test(retryAfter)) return Number(retryAfter) < leastUnixSeconds ? Number(retryAfter) * 1_000 : undefined;
   const untilMs = parseHttpDate(retryAfter);
   const sentMs = date === undefined ? undefined : parseHttpDate(date);
   return untilMs === undefined || sentMs === undefined ? undefined : Math.max(0, untilMs - sentMs);

@@ -92,7 +92,7 @@ function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warni
   const at = entry.at === undefined ? undefined : timeOf(entry.at);
   const asks = (statuscode === 429 || statuscode === 503) && entry.retryafter !== undefined;
   const holdSeconds = asks ? holdSecondsOf(String(entry.retryafter), at, now) : undefined;
-  const detail = 'The value is neither a number of seconds nor an HTTP date, so Assent ignores it.';
+  const detail = 'The value is neither a number of seconds to wait nor an HTTP date, so Assent ignores it.';
   const isMalformed = asks && holdSeconds === undefined;
   return {
     outcome: {

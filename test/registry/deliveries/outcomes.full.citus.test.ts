@@ -419,6 +419,9 @@ describe('a hold', () => {
       return Math.round(secondsUntil((await tenant.permission(sink)).helduntil) / 10) * 10;
     };
     expect([await hold(), await hold(), await hold()]).toEqual([10, 20, 40]);
+    const unixTime = String(Math.floor(Date.now() / 1_000) + 30);
+    const [ofUnixTime] = await report([{ sink, statuscode: 429, retryafter: unixTime }]);
+    expect(ofUnixTime).toMatchObject({ accepted: true, warnings: [{ rule: 'retryafter_malformed' }] });
     const warned = await report([{ sink, statuscode: 429, retryafter: '1.5' }]);
     expect(warned).toMatchObject([
       { accepted: true, warnings: [{ pointer: '/0/retryafter', rule: 'retryafter_malformed' }] },
