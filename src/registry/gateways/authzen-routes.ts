@@ -97,7 +97,8 @@ export function authzenRoutes({ database, follower, freshness }: Context): Handl
         const { decision, context } = decidePair(known, tenant, origin, sink);
         return decision ? [{ type: 'sink', id: sink, properties: context }] : [];
       });
-      const next_token = rows.length > limit ? tokenOf([origin, limit, examined.at(-1) ?? after]) : '';
+      // A page of none leads nowhere: its token would return the same one for ever.
+      const next_token = limit > 0 && rows.length > limit ? tokenOf([origin, limit, examined.at(-1) ?? after]) : '';
       return { status: 200, headers, body: { page: { next_token, count: results.length }, results } };
     },
   };
@@ -133,7 +134,7 @@ function positionOf(token: string): Position | undefined {
   try {
     const position = JSON.parse(Buffer.from(token, 'base64url').toString()) as Position;
     const [, limit, after] = position;
-    const isPage = Number.isInteger(limit) && limit >= 0 && limit <= maxLimit;
+    const isPage = Number.isInteger(limit) && limit > 0 && limit <= maxLimit;
     // Postgres stores no NUL.
     const isOwn = isPage && typeof after === 'string' && !after.includes('\0');
     return isOwn && tokenOf(position) === token ? position : undefined;
