@@ -72,6 +72,14 @@ export const problems = {
       nl: 'Deze bewerking accepteert dit mediatype niet.',
     },
   },
+  transfer_coding_unsupported: {
+    status: 501,
+    when: '`Transfer-Encoding` has another coding than `chunked`.',
+    title: {
+      en: 'The server does not know this transfer coding.',
+      nl: 'De server kent deze transfer-codering niet.',
+    },
+  },
   headers_too_large: {
     status: 431,
     when: 'The headers have more bytes than the server reads.',

@@ -34,7 +34,7 @@ test('every problem of the table is returned somewhere', () => {
 test('a limit is 403 if waiting does not lift it, 429 if it does, and 413 or 431 if it is about size; nothing is 422', () => {
   const byStatus = (status: number) => [...table].filter(([, each]) => each === status).map(([code]) => code);
   expect([...new Set(table.values())].sort()).toEqual([
-    400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 415, 429, 431, 500, 502, 503, 504,
+    400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 415, 429, 431, 500, 501, 502, 503, 504,
   ]);
   expect(byStatus(429)).toEqual([
     'rate_used_up',

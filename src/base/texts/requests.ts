@@ -146,6 +146,10 @@ export const requestTexts = {
     en: 'Send the body without a content encoding.',
     nl: 'Stuur de body zonder content-encoding.',
   },
+  onlyChunked: {
+    en: 'Send the body with Content-Length, or with Transfer-Encoding: chunked and no other coding.',
+    nl: 'Stuur de body met Content-Length, of met Transfer-Encoding: chunked en geen andere codering.',
+  },
   bodyTooLarge: (limit: number): Text => ({
     en: `The body has more than ${limit} bytes.`,
     nl: `De body heeft meer dan ${limit} bytes.`,

@@ -1,15 +1,17 @@
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import { limits } from '../../base/limits.js';
+import { refuseCodings } from '../../base/formats/transfer-coding.js';
 import { requestTexts } from '../../base/texts/requests.js';
 import type { Operation } from '../../base/contract/contract.js';
 import { findFaults, isObject, parseJson } from '../../base/formats/json.js';
 
 /**
- * Reads the bytes of a body. Throws RegistryError `media_type_unsupported` for an encoded one. Calls `done` with
- * `body_too_large` instead of the bytes if there are more than the limit; never calls it for an incomplete body.
+ * Reads the bytes of a body. Throws RegistryError `media_type_unsupported` for an encoded one, and
+ * `transfer_coding_unsupported` for one that Node decoded only in part. Calls `done` with `body_too_large` instead of the bytes if there are more than the limit; never calls it for an incomplete body.
  */
 export function readBody(request: IncomingMessage, limit: number, done: (body: Buffer | RegistryError) => void): void {
+  refuseCodings(request.rawHeaders);
   if (isEncoded(request.rawHeaders)) {
     const faults = [
       { pointer: 'header/content-encoding', rule: 'encoding_not_supported' as const, detail: requestTexts.encoded },

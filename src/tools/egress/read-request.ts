@@ -1,4 +1,5 @@
 import { RegistryError, type FaultRule } from '../../base/errors.js';
+import { refuseCodings } from '../../base/formats/transfer-coding.js';
 import { textIn } from '../../base/texts/text.js';
 import { faultOfSinkText, withoutUsualPort } from '../../outbound/sink.js';
 
@@ -46,6 +47,7 @@ const ofEvent = /^(?:content-(?:type|encoding|language)|ce-[a-z0-9]+|traceparent
  * Several lines of any other header become one list (RFC 9110, section 5.3).
  */
 export function readHeaders(rawHeaders: readonly string[], httpVersion: string): ReadHeaders {
+  refuseCodings(rawHeaders);
   const all = new Map<string, { name: string; value: string }>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const written = rawHeaders[at] as string;

@@ -79,7 +79,8 @@ function exchange(
     ...(token === '' ? [] : ['Authorization', `Bearer ${token}`]),
     ...headers,
   ];
-  if (body !== undefined) lines.push('Content-Length', String(Buffer.byteLength(body)));
+  if (body !== undefined && !headers.includes('Transfer-Encoding'))
+    lines.push('Content-Length', String(Buffer.byteLength(body)));
   return new Promise((resolve, reject) => {
     const request = send({ port, method, path: `${path}${query}`, headers: lines, agent: false }, (response) => {
       const chunks: Buffer[] = [];
@@ -186,6 +187,12 @@ const batches: Array<[string, number, () => Sent]> = [
     200,
     () => ({ body: pairs(sinks.live), headers: [...json, 'Content-Encoding', 'IDENTITY'] }),
   ],
+  [
+    'a transfer coding besides chunked',
+    501,
+    () => ({ body: pairs(sinks.live), headers: [...json, 'Transfer-Encoding', 'gzip, chunked'] }),
+  ],
+  ['chunks alone', 200, () => ({ body: pairs(sinks.live), headers: [...json, 'Transfer-Encoding', 'Chunked'] })],
   ['a body that is too large', 413, () => ({ body: `"${'x'.repeat(2_700_000)}"`, headers: json })],
   ['no token', 401, () => ({ body: pairs(sinks.live), headers: json, as: 'none' })],
 ];
