@@ -11,6 +11,7 @@ import { createAddressRules } from '../../outbound/address.js';
 import { everyLocalPort } from '../../outbound/sink.js';
 import { faultOfProxyUrl, networksWithoutWay } from '../../outbound/egress-proxy.js';
 import { limits } from '../../base/limits.js';
+import { faultOfPostgresUrl } from '../storage/open-database.js';
 import { usualBudget } from '../../matching/match/work.js';
 
 /**
@@ -78,7 +79,10 @@ const proxyUrl = z.string().superRefine((value, context) => {
   if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
 });
 
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+const postgresUrl = z.string().superRefine((value, context) => {
+  const message = faultOfPostgresUrl(value);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
 
 const tenantName = z
   .string('must be a text')

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -80,6 +80,12 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
  */
 async function makeIfMissing(folder: string): Promise<void> {
   if (existsSync(join(folder, 'PG_VERSION'))) return;
+  if ((await readdir(folder)).length > 0) {
+    throw new SetupError(
+      `ASSENT_DATA: ${folder} has files, but no database: PG_VERSION is missing. Restore the whole folder from a backup, or ` +
+        'move it away to begin with an empty database.',
+    );
+  }
   const unfinished = `${folder}.new`;
   await rm(unfinished, { recursive: true, force: true });
   await makeFolder(unfinished);

@@ -132,7 +132,8 @@ const withoutPooler = 'If a pooler is in between, connect to the server directly
 
 /**
  * A session without its settings has a different time zone and no limits. Migrations need Postgres 15. In another encoding,
- * a character that the database cannot store would cause an internal error whenever a client sends it.
+ * a character that the database cannot store would cause an internal error whenever a client sends it; SQL_ASCII stores all,
+ * and counts and compares bytes.
  */
 const refuseUnfit = `do $block$ begin
   if current_setting('assent.settings', true) is distinct from 'kept' then
@@ -141,8 +142,9 @@ const refuseUnfit = `do $block$ begin
   if current_setting('server_version_num')::int < 150000 then
     raise 'the server is Postgres %, but must be 15 or later', current_setting('server_version');
   end if;
-  if current_setting('server_encoding') not in ('UTF8', 'SQL_ASCII') then
-    raise 'the encoding of the database is %, but must be UTF8', current_setting('server_encoding');
+  if current_setting('server_encoding') <> 'UTF8' then
+    raise 'the encoding of the database is %, but must be UTF8. Create another one: createdb --template=template0 --encoding=UTF8 NAME',
+      current_setting('server_encoding');
   end if;
 end $block$`;
 

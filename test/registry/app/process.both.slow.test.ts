@@ -207,7 +207,7 @@ onServer('a user who may only read and write rows is enough for a database that 
   expect([code, registry.stdout]).toEqual([0, expect.not.stringContaining('"error"')]);
 });
 
-onServer('for a database in another encoding, the message names the setting', async () => {
+onServer('for a database in another encoding, the message names the setting and what to do', async () => {
   const url = new URL(env['DATABASE_URL'] ?? '');
   const maintenance = new pg.Client({ connectionString: url.href });
   await maintenance.connect();
@@ -217,7 +217,9 @@ onServer('for a database in another encoding, the message names the setting', as
   const code = await program.ended;
   await maintenance.query('drop database narrow with (force)');
   await maintenance.end();
-  expect(program.stderr).toBe('DATABASE_URL: the encoding of the database is LATIN1, but must be UTF8\n');
+  expect(program.stderr).toBe(
+    'DATABASE_URL: the encoding of the database is LATIN1, but must be UTF8. Create another one: createdb --template=template0 --encoding=UTF8 NAME\n',
+  );
   expect(code).toBe(1);
 });
 
