@@ -47,7 +47,10 @@ export function standingOf(
   return expiresAt <= now ? 'expired' : 'live';
 }
 
-/** Undefined if the origin may send. An agreement needs no subscription. */
+/**
+ * Undefined if the origin may send. An agreement needs no subscription: it answers for the pair, whoever subscribes, until an
+ * admin or a 410 ends it. Look-ups, leases, gateways and senders hold to this; a match looks for subscriptions besides.
+ */
 export function denialOf(
   standing: Standing | undefined,
   subscribed: Subscribed,

@@ -174,6 +174,73 @@ test('a delivery reaches the webhook as the subscription and the origin say, and
   await until(async () => (await webhook.counts())['delivered'] === 2);
 });
 
+/** What everyone answers who is asked whether the origin may send to this sink now. */
+async function answersFor(sink: string) {
+  const { sender, origin } = tenant;
+  const pair = { origin, sink };
+  const [subject, action] = [{ type: 'origin', id: origin }, { name: 'deliver' }];
+  const found = await sender
+    .post('/access/v1/search/resource')
+    .send({ subject, action, resource: { type: 'sink' }, page: { limit: 1_000 } });
+  const evaluated = await sender
+    .post('/access/v1/evaluation')
+    .send({ subject, action, resource: { type: 'sink', id: sink } });
+  const authorized = await sender
+    .get('/v1/authorize')
+    .query({ hosts: new URL(sink).host })
+    .set({ 'WebHook-Request-Origin': origin, 'X-Original-URL': sink });
+  const settings = await sender.get('/v1/deliveries/settings').query(pair);
+  const lease = await sender.post('/v1/leases').send({ ...pair, instance: 'one', requests: 1 });
+  return {
+    permission: (await sender.get('/v1/permissions').query(pair)).body.allowed,
+    permissions: (await sender.post('/v1/permissions').send([pair])).body[0]?.allowed,
+    lease: lease.status === 201,
+    settings: settings.status === 200,
+    gateway: authorized.status === 204,
+    evaluation: evaluated.body.decision,
+    search: found.body.results.some(({ id }: { id: string }) => id === sink),
+  };
+}
+
+test('an agreement is one answer for all: with a subscription, without one, after the last one, until it is revoked', async () => {
+  const sink = registry.receiver.sink('/agreed');
+  registry.receiver.on('/agreed', (incoming, response) => {
+    incoming.resume();
+    response.writeHead(incoming.method === 'POST' ? 202 : 503).end();
+  });
+  const expiresat = new Date(Date.now() + 86_400_000).toISOString();
+  const agreement = { origin: tenant.origin, sink, allowedrate: 600, agreement: 'contract 7', expiresat };
+  const all = async (isAllowed: boolean, isMatched: boolean) => {
+    // The process learns of a change in a moment.
+    const posted = await egress.postUntil(({ status }) => (status === 202) === isAllowed, sink, {
+      secret: secrets.shop,
+    });
+    const answers = await answersFor(sink);
+    const names = Object.keys(answers);
+    expect({ egress: posted.status === 202, ...answers }).toEqual(
+      Object.fromEntries(['egress', ...names].map((name) => [name, isAllowed])),
+    );
+    const { body } = await tenant.sender
+      .post('/v1/match')
+      .set('Content-Type', 'application/cloudevents+json')
+      .send(JSON.stringify({ specversion: '1.0', id: '1', source: 'urn:example:a', type: 'com.example.agreed' }))
+      .expect(200);
+    expect(body.sinks.some((each: { sink: string }) => each.sink === sink)).toBe(isMatched);
+  };
+  await all(false, false);
+  const { id } = (await tenant.admin.post('/v1/grants').send(agreement).expect(201)).body;
+  await all(true, false);
+  const subscription = await tenant.register(sink, { types: ['com.example.agreed'] }, 'respond-async');
+  await all(true, true);
+  const of = `/v1/subscriptions/${subscription.id}`;
+  await tenant.subscriber.post(`${of}/suspend`).send({ reason: 'Too much.' }).expect(200);
+  await all(false, false);
+  await tenant.subscriber.delete(of).expect(200);
+  await all(true, false);
+  await tenant.admin.post(`/v1/grants/${id}/revoke`).send({ reason: 'It is over.' }).expect(200);
+  await all(false, false);
+});
+
 test('a webhook that continues unasked consents, and a delivery to it counts as received', async () => {
   const sink = registry.receiver.sink('/continues');
   registry.receiver.on('/continues', (incoming, response) => {
@@ -595,6 +662,12 @@ describe('it is no proxy, and passes nothing on that can be read in two ways', (
       '/https/localhost/?access_token=1',
       '/https/localhost/a"b',
     ].map((path): [() => string, number, string] => [() => `POST ${path} HTTP/1.1\r\n${own}\r\n1`, 400, 'path']),
+    // Its chunks are gone, and the rest of the coding would arrive as if it were the event.
+    [
+      (sink) =>
+        `POST /${sink.replace('://', '/')} HTTP/1.1\r\n${own.replace('Content-Length: 1', 'Transfer-Encoding: gzip, chunked')}\r\n1\r\na\r\n0\r\n\r\n`,
+      501,
+    ],
     [() => `POST / HTTP/1.1\r\n${own}\r\n1`, 404],
     [() => `POST //https/localhost/ HTTP/1.1\r\n${own}\r\n1`, 404],
     [() => `POST /ftp/localhost/ HTTP/1.1\r\n${own}\r\n1`, 404],
