@@ -100,8 +100,7 @@ test('150 registrations at once, at two processes of which one loads its replica
     const places = [await small.as('assent:admin'), await loading.as('assent:admin')] as const;
     await places[0].post('/v1/origins').send({ name: 'events.example.com', isdefault: true }).expect(201);
     const register = (place: number) =>
-      places[place % 2]!
-        .post('/v1/subscriptions')
+      places[place % 2]!.post('/v1/subscriptions')
         .set('Prefer', 'respond-async')
         .send({ sink: small.receiver.sink(`/${place}`), protocol: 'HTTP', suspended: true });
     const all = await Promise.all(Array.from({ length: 150 }, (_, place) => register(place)));
