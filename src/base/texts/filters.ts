@@ -118,6 +118,11 @@ export const cesqlTexts = {
     en: `The string that begins here has no closing ${quote}.`,
     nl: `De string die hier begint, heeft geen afsluitende ${quote}.`,
   }),
+  writeInstead: (text: string): Text => ({ en: `Write ${text} here.`, nl: `Schrijf hier ${text}.` }),
+  attributesOnly: {
+    en: 'Expressions see the attributes of an event, not its data.',
+    nl: 'Expressies zien de attributen van een gebeurtenis, niet de data.',
+  },
   complete: {
     en: 'The expression is complete before this point. An operator or the end is expected here.',
     nl: 'De expressie is vóór dit punt al compleet. Hier wordt een operator of het einde verwacht.',
@@ -314,6 +319,10 @@ export const unlikelyTexts = {
   like: (pattern: string): Text => ({
     en: `LIKE knows "%" for any characters and "_" for one, and no asterisk. Write LIKE '${pattern}'.`,
     nl: `LIKE kent "%" voor willekeurige tekens en "_" voor één teken, en geen sterretje. Schrijf LIKE '${pattern}'.`,
+  }),
+  constant: (text: string): Text => ({
+    en: `This compares two texts and never depends on the event: names of attributes have no quotes. Write ${text}.`,
+    nl: `Dit vergelijkt twee teksten en hangt nooit van de gebeurtenis af: namen van attributen staan niet tussen aanhalingstekens. Schrijf ${text}.`,
   }),
   leaveOut: {
     en: `${character.en} For every value, leave it out.`,

@@ -3,6 +3,7 @@
 
 import { limits } from '../../base/limits.js';
 import { cesqlTexts } from '../../base/texts/filters.js';
+import type { Text } from '../../base/texts/text.js';
 import type { Cesql, CesqlFault } from './expression.js';
 import { findFunction, isFunctionName } from './functions.js';
 import { CesqlRefusal, readTokens, failAt, type CesqlLimits, type Token } from './lexer.js';
@@ -27,9 +28,41 @@ export function parseCesql(
     if (rest.kind !== 'end') failAt(rest.at, 'operator_expected', cesqlTexts.complete);
     return { expression };
   } catch (error) {
-    if (error instanceof CesqlRefusal) return { fault: error.fault };
+    if (error instanceof CesqlRefusal) return { fault: withHint(text, error.fault) };
     throw error;
   }
+}
+
+/** Operators of other languages, as they stand where an expression is refused, and what CESQL writes instead. */
+const foreign: ReadonlyArray<readonly [found: RegExp, hint: Text]> = [
+  [/!=\|=/y, cesqlTexts.writeInstead('!=')],
+  [/=\|=/y, cesqlTexts.writeInstead('=')],
+  [/\|&/y, cesqlTexts.writeInstead('AND')],
+  [/\|\|/y, cesqlTexts.writeInstead('OR')],
+  [/\|!/y, cesqlTexts.writeInstead('NOT')],
+  [/\|~|\|(?:matches|regexp?|rlike|ilike|glob)\b/iy, cesqlTexts.writeInstead("LIKE 'com.example.%'")],
+  [/\|contains\b/iy, cesqlTexts.writeInstead("LIKE '%text%'")],
+  [/\|(?:starts_?with|begins_?with)\b/iy, cesqlTexts.writeInstead("LIKE 'text%'")],
+  [/\|ends_?with\b/iy, cesqlTexts.writeInstead("LIKE '%text'")],
+  [/\|is\b/iy, cesqlTexts.writeInstead('EXISTS subject')],
+  [/\|between\b/iy, cesqlTexts.writeInstead('>=, AND, <=')],
+  [/\|[.[]/y, cesqlTexts.attributesOnly],
+];
+
+/** Says what to write for an operator of another language, if one stands at the place of the fault. */
+function withHint(text: string, fault: CesqlFault): CesqlFault {
+  if (!/^(?:oper(?:and|ator)_expected|character_unexpected)$/.test(fault.rule)) return fault;
+  // The place is marked, because an operator may have begun before it.
+  const marked = `${text.slice(Math.max(0, fault.at - 2), fault.at)}|${text.slice(fault.at, fault.at + 20)}`;
+  for (const [found, hint] of foreign) {
+    for (const from of [0, 1, 2]) {
+      found.lastIndex = from;
+      if (!found.test(marked)) continue;
+      const { detail } = fault;
+      return { ...fault, detail: { en: `${detail.en} ${hint.en}`, nl: `${detail.nl} ${hint.nl}` } };
+    }
+  }
+  return fault;
 }
 
 interface TokenReader {

@@ -2,6 +2,8 @@ import { unlikelyTexts } from '../../base/texts/filters.js';
 import { escapePointer } from '../../base/formats/json.js';
 import { limits } from '../../base/limits.js';
 import type { Text } from '../../base/texts/text.js';
+import type { Cesql } from '../cesql/expression.js';
+import { parseCesql } from '../cesql/parser.js';
 import { comparisonOf, type Filter, type Operator } from './filter.js';
 
 /** A value that will hardly match an event, with the spelling that would. `rule` is stable. */
@@ -44,6 +46,7 @@ export function findUnlikely({ source, types = [], subject, filters = [] }: Wish
     } else if ('sql' in filter) {
       const pattern = /\bLIKE\s+(['"])([^'"%]*\*[^'"%]*)\1/i.exec(filter.sql)?.[2];
       if (pattern !== undefined) add(`${at}/sql`, unlikelyTexts.like(pattern.replaceAll('*', '%')));
+      add(`${at}/sql`, adviceForConstant(filter.sql));
     } else if ('not' in filter) walk(filter.not, `${at}/not`);
     else if ('all' in filter) walkAll(filter.all, `${at}/all`);
     else if ('any' in filter) walkAll(filter.any, `${at}/any`);
@@ -74,6 +77,34 @@ function adviceFor(name: string, value: string, isMember: boolean): Text | undef
   if (regular !== undefined) return unlikelyTexts.noExpressions;
   if (name === 'source' && /[^/:]\/$/.test(value)) return unlikelyTexts.slash(value.replace(/\/+$/, ''));
   return undefined;
+}
+
+/** For a part of an expression that compares two texts, such as "type" = 'a': one is the name of an attribute in quotes. */
+function adviceForConstant(text: string): Text | undefined {
+  const parsed = parseCesql(text);
+  const name = 'fault' in parsed ? undefined : quotedName(parsed.expression);
+  return name === undefined ? undefined : unlikelyTexts.constant(name);
+}
+
+const textOf = (node: Cesql): string | undefined =>
+  node.kind === 'literal' && typeof node.value === 'string' ? node.value : undefined;
+
+/** The first text that is compared with texts alone. */
+function quotedName(node: Cesql): string | undefined {
+  switch (node.kind) {
+    case 'comparison':
+      return textOf(node.right) === undefined ? undefined : textOf(node.left);
+    case 'like':
+      return textOf(node.operand);
+    case 'in':
+      return node.set.every((each) => textOf(each) !== undefined) ? textOf(node.operand) : undefined;
+    case 'logic':
+      return quotedName(node.left) ?? quotedName(node.right);
+    case 'not':
+      return quotedName(node.operand);
+    default:
+      return undefined;
+  }
 }
 
 /** Of the value of `prefix` or `suffix`, which needs no wildcard. */

@@ -136,6 +136,35 @@ describe('a fault is named by place and rule', () => {
   });
 });
 
+describe('an operator of another language is refused with what to write', () => {
+  test.each([
+    ["type == 'a'", 'Write = here.'],
+    ["type === 'a'", 'Write = here.'],
+    ["type !== 'a'", 'Write != here.'],
+    ["type = 'a' && subject = 'b'", 'Write AND here.'],
+    ["type = 'a' || subject = 'b'", 'Write OR here.'],
+    ["!(type = 'a')", 'Write NOT here.'],
+    ["type =~ '^a'", "Write LIKE 'com.example.%' here."],
+    ["type MATCHES '^a'", "Write LIKE 'com.example.%' here."],
+    ["(type contains 'a')", "Write LIKE '%text%' here."],
+    ["type startsWith 'a'", "Write LIKE 'text%' here."],
+    ["type ends_with 'a'", "Write LIKE '%text' here."],
+    ['subject IS NULL', 'Write EXISTS subject here.'],
+    ['size BETWEEN 1 AND 2', 'Write >=, AND, <= here.'],
+    ['data.total > 3', 'Expressions see the attributes of an event, not its data.'],
+  ])('%s', (text, hint) => {
+    const parsed = parseCesql(text);
+    expect('fault' in parsed && parsed.fault.detail.en.endsWith(` ${hint}`)).toBe(true);
+  });
+
+  test('and a fault of another kind gets no hint', () => {
+    for (const text of ['', '(a b)', "a = 'it''s'", 'a NOT b', "a = '==", 'a IN ()', 'a + + b']) {
+      const parsed = parseCesql(text);
+      expect('fault' in parsed && / (?:Write|Expressions see) /.test(parsed.fault.detail.en)).toBe(false);
+    }
+  });
+});
+
 describe('errors come with a value', () => {
   test.each<[string, unknown]>([
     // Section 3.2: what refers to a missing attribute has the zero value of its own type.

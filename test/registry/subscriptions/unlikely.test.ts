@@ -215,3 +215,30 @@ test('settings of CAMARA that end a subscription are refused, with what does the
     { pointer: '/config/subscriptionMaxEvents', rule: 'value_not_allowed' },
   ]);
 });
+
+describe('an expression that compares two texts never depends on the event, which a warning says', () => {
+  test.each([
+    [`"type" = 'com.example.case.created'`, 'type'],
+    [`source = 'x' AND 'subject' LIKE 'a%'`, 'subject'],
+    [`NOT ("type" IN ('a', 'b'))`, 'type'],
+  ])('%s', async (sql, name) => {
+    const { warnings } = await tested({ filters: [{ sql }] });
+    expect(warnings).toEqual([
+      {
+        pointer: '/filters/0/sql',
+        rule: 'unlikely_to_match',
+        detail: expect.stringMatching(new RegExp(`compares two texts.* Write ${name}\\.$`)),
+      },
+    ]);
+  });
+
+  test('at registration, too, and not for an expression that reads an attribute', async () => {
+    const register = (sql: string) =>
+      tenant.subscriber.post('/v1/subscriptions?dryrun=true').send({ sink, protocol: 'HTTP', filters: [{ sql }] });
+    const { body } = await register(`"type" = 'a'`).expect(200);
+    expect(body.warnings).toMatchObject([{ pointer: '/filters/0/sql', rule: 'unlikely_to_match' }]);
+    for (const sql of [`type = 'a'`, `'a' = type`, `type IN ('a')`, `CONCAT('a', type) = 'ab'`, `1 = 1`]) {
+      expect((await register(sql).expect(200)).body.warnings).toBeUndefined();
+    }
+  });
+});
