@@ -75,6 +75,60 @@ export const languages: readonly Language[] = [
   proxy('HAProxy', { haproxy: 'shown/haproxy.cfg' }, ['haproxy', '-v']),
 ];
 
+/** Unpacked, not installed, so the place of the libraries is given. */
+const unpacked = (...packages: string[]) => [
+  'sh',
+  '-c',
+  `apt-get download -qq ${packages.join(' ')} && for each in *.deb; do dpkg-deb -x "$each" . || exit 1; done`,
+];
+const ofRuby = 'usr/lib/ruby/vendor_ruby:usr/lib/ruby/3.1.0:usr/lib/$M/ruby/3.1.0';
+
+/** What takes minutes to install, or is no package of a language. */
+export const heavyLanguages: readonly Language[] = [
+  {
+    name: 'Spring',
+    folder: 'spring',
+    shown: {},
+    tool: ['mvn', '--version'],
+    install: 'mvn -q -B -Dmaven.repo.local=repository dependency:copy-dependencies -DoutputDirectory=lib'.split(' '),
+    build: ['javac', '-parameters', '-cp', 'lib/*', '-d', '.', 'Serve.java'],
+    start: ['java', '-XX:TieredStopAtLevel=1', '-cp', 'lib/*:.', 'receivers.Serve'],
+  },
+  {
+    name: 'PHP',
+    folder: 'php',
+    shown: {},
+    tool: ['dpkg-deb', '--version'],
+    install: unpacked(
+      'php8.2-cli',
+      'php8.2-common',
+      'libsodium23',
+      'libargon2-1',
+      'libedit2',
+      'libxml2',
+      'libbsd0',
+      'libicu72',
+    ),
+    start: [process.execPath, 'main.mjs'],
+  },
+  {
+    name: 'Sinatra',
+    folder: 'ruby',
+    shown: {},
+    tool: ['dpkg-deb', '--version'],
+    install: unpacked(
+      ...['ruby3.1', 'libruby3.1', 'libyaml-0-2', 'ruby-sinatra', 'ruby-rack', 'ruby-rack-protection'],
+      ...['ruby-mustermann', 'ruby-ruby2-keywords', 'ruby-tilt', 'ruby-webrick'],
+    ),
+    start: [
+      'sh',
+      '-c',
+      `M=$(ls usr/lib | grep linux-gnu); for each in usr/share/rubygems-integration/all/gems/*/lib; do GEMS=$GEMS:$each; done
+      LD_LIBRARY_PATH=usr/lib/$M RUBYLIB=${ofRuby}$GEMS exec usr/bin/ruby3.1 --disable-gems serve.rb`,
+    ],
+  },
+];
+
 /** Nothing is installed: a proxy is a program of the machine. */
 function proxy(name: string, shown: Record<string, string>, tool: string[]): Language {
   const start = [process.execPath, 'main.mjs', name.toLowerCase()];
@@ -96,8 +150,11 @@ export interface Receivers {
 }
 
 /** Installs and starts what can be had here, in folders that are gone afterwards; `blocks` are those of the page. */
-export async function startReceivers(blocks: ReadonlyMap<string, string>): Promise<Array<Receivers | Missing>> {
-  const started = await Promise.allSettled(languages.map((language) => startLanguage(language, blocks)));
+export async function startReceivers(
+  blocks: ReadonlyMap<string, string>,
+  chosen = languages,
+): Promise<Array<Receivers | Missing>> {
+  const started = await Promise.allSettled(chosen.map((language) => startLanguage(language, blocks)));
   const failed = started.find((each) => each.status === 'rejected');
   const running = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   if (failed === undefined) return running;
@@ -120,7 +177,7 @@ async function startLanguage(language: Language, blocks: ReadonlyMap<string, str
     sources.push(code);
   }
   for (const file of await readdir(folder)) {
-    if (/^(?:advised|main)\./.test(file)) sources.push(await readFile(join(folder, file), 'utf8'));
+    if (/^(?:advised|main|serve)\./i.test(file)) sources.push(await readFile(join(folder, file), 'utf8'));
   }
 
   if (build !== undefined) await execute(build);
