@@ -1,6 +1,6 @@
-import { LinkedController } from '../../base/until.js';
 import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
+import { csvOf, exportOf } from '../http/export.js';
 import type { OperationRequest, Handlers } from '../http/handler.js';
 import { pageHeaders, pageOf, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
@@ -8,33 +8,21 @@ import { isUuid, timeIn } from '../../base/files/ids.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
 import { createAuditReader, placeOf, type AuditEntry, type AuditFilter, type AuditPlace } from './read-audit.js';
-import type { Write } from './snapshot.js';
 
 /** Between the start of a request and its entries, with clocks that differ. */
 const longestRequestMs = 600_000;
-/** How long an export may take. Most of this is time for its reader. */
-const exportMs = 900_000;
 
-export function auditRoutes({ database, readers, stopping }: Context): Handlers<'listAuditRecords'> {
-  const audit = createAuditReader(database);
+export function auditRoutes(context: Context): Handlers<'listAuditRecords'> {
+  const audit = createAuditReader(context.database);
   return {
     listAuditRecords: async (call) => {
-      const { query, principal, address, signal, preferred } = call;
+      const { query, address, preferred } = call;
       const filter = filterOf(call);
       const headers = { Vary: 'Accept' };
       const mediaType = preferred('application/json', 'application/jsonl', 'text/csv');
       if (mediaType === 'application/jsonl' || mediaType === 'text/csv') {
-        readers.admit('export', principal.tenant, signal);
-        const over = new LinkedController(
-          [signal, stopping],
-          Math.min(exportMs, principal.tokenExpiresAt - Date.now()),
-        );
-        return {
-          status: 200,
-          mediaType,
-          headers,
-          stream: (write) => writeExport(audit.readAll(filter), mediaType === 'text/csv', write, over.signal),
-        };
+        const form = mediaType === 'text/csv' ? csv : jsonLines;
+        return { status: 200, mediaType, headers, stream: exportOf(context, call, audit.readAll(filter), form) };
       }
       const limit = query.limit ?? 50;
       const entries = await audit.read(filter, placeIn(readListCursor(query.cursor, address, isPlace)), limit + 1);
@@ -92,23 +80,6 @@ function placeIn(key: string | undefined): AuditPlace | undefined {
   return { at: Number(at), id };
 }
 
-/** One page is in memory at a time. An export that ends early is cut off, so that its reader sees that it is incomplete. */
-async function writeExport(
-  pages: AsyncIterable<AuditEntry[]>,
-  isCsv: boolean,
-  write: Write,
-  over: AbortSignal,
-): Promise<void> {
-  let head = isCsv ? auditCsvHeader : '';
-  const lineOf = isCsv ? auditCsvLine : (entry: AuditEntry) => `${JSON.stringify(entry)}\n`;
-  for await (const entries of pages) {
-    if (over.aborted) throw new RegistryError('stopping', 'The export took too long.', { retryAfterSeconds: 5 });
-    await write(head + entries.map(lineOf).join(''));
-    head = '';
-  }
-  if (head !== '') await write(head);
-}
-
 const columns = [
   'at',
   'tenant',
@@ -127,23 +98,13 @@ const columns = [
   'id',
 ] as const;
 
-/** The header line (RFC 4180 section 2). */
-const auditCsvHeader = line(columns);
-
 /** `changed` and `details` are JSON. The reason has a column of its own, because people look for it. */
-function auditCsvLine(entry: AuditEntry): string {
+const csv = csvOf<AuditEntry, (typeof columns)[number]>(columns, (entry) => {
   const { reason, ...details } = entry.details ?? {};
   const { id: person, name: personname } = entry.person ?? {};
-  const cells: Record<(typeof columns)[number], unknown> = {
-    ...absent,
-    ...entry,
-    person,
-    personname,
-    reason,
-    details,
-  };
-  return line(columns.map((name) => textOf(cells[name])));
-}
+  return { ...absent, ...entry, person, personname, reason, details };
+});
+const jsonLines = { head: '', lineOf: (entry: AuditEntry) => `${JSON.stringify(entry)}\n` };
 
 const absent = {
   issuer: undefined,
@@ -152,21 +113,3 @@ const absent = {
   changed: undefined,
   requestid: undefined,
 };
-
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function line(cells: readonly string[]): string {
-  return `${cells.map(cellOf).join()}\r\n`;
-}
-
-/**
- * An apostrophe in front of a text that a spreadsheet would run as a formula: clients choose their names, references and
- * reasons, and an admin opens the file.
- */
-function cellOf(text: string): string {
-  const safe = /^(?:\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n])/.test(text) ? `'${text}` : text;
-  return /[",\r\n;]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
-}

@@ -13,6 +13,7 @@ import { isVerdict, verdicts } from '../../consent/verdicts.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
+import { allOf, csvOf, exportOf } from '../http/export.js';
 import {
   actorOf,
   idempotent,
@@ -95,9 +96,10 @@ export function routes(
 }
 
 function subscriptionRoutes(
-  { config, contract, faultOfSink, vault }: Context,
+  context: Context,
   { reader, writer, preview, attend }: Shared,
 ): Handlers<SubscriptionOperation> {
+  const { config, contract, faultOfSink, vault } = context;
   const registry = config.publicUrl ?? '';
   const matches =
     ({ header }: Pick<OperationRequest<'getSubscription'>, 'header'>) =>
@@ -105,12 +107,13 @@ function subscriptionRoutes(
       requireConditions(header, present.version);
 
   return {
-    listSubscriptions: async ({ query, principal, address, language }) => {
+    listSubscriptions: async (call) => {
+      const { query, principal, address, language, preferred } = call;
       const { cursor, limit = 50, host, origin, code, ...where } = query;
       const { createdsince, createduntil, expiressince, expiresuntil, sort } = query;
       if (code !== undefined && !isStatusDetailCode(code))
         throw unknownCode('query/code', Object.keys(statusDetailCodes).sort());
-      const page = await reader.list(principal, {
+      const search = {
         ...where,
         host: host?.toLowerCase(),
         origin: origin?.toLowerCase(),
@@ -120,10 +123,22 @@ function subscriptionRoutes(
         expiressince: expiressince === undefined ? undefined : timeOf(expiressince),
         expiresuntil: expiresuntil === undefined ? undefined : timeOf(expiresuntil),
         after: readListCursor(cursor, address, isPlace(sort), sort),
-        limit,
-      });
+      };
+      const headers = { Vary: 'Accept' };
+      const mediaType = preferred('application/json', 'text/csv');
+      if (mediaType === 'text/csv') {
+        const form = csvOf(columns, cellsOf(language, registry));
+        const stream = exportOf(
+          context,
+          call,
+          allOf((after, limit) => reader.list(principal, { ...search, count: false, after, limit }), search.after),
+          form,
+        );
+        return { status: 200, mediaType, headers, stream };
+      }
+      const page = await reader.list(principal, { ...search, limit });
       const body = page.entries.map((subscription) => membersOf(subscription, language, registry));
-      return { status: 200, headers: foundHeaders(address, query, page), body };
+      return { status: 200, headers: { ...headers, ...foundHeaders(address, query, page) }, body };
     },
 
     createSubscription: async (call) => {
@@ -281,6 +296,14 @@ function presentPreview({ subscription, asked }: Previewed, reader: Parameters<t
     ...(asked && { attempt: presentAttempt(asked.question, asked.attempt, reader) }),
   };
 }
+
+/** Of CSV. */
+const columns = ['id', 'status', 'code', 'sink', 'origin', 'subscriber', 'allowedrate', 'createdat'] as const;
+
+const cellsOf = (language: Language, registry: string) => (subscription: Subscription) => {
+  const { statusdetails, ...members } = membersOf(subscription, language, registry);
+  return { ...members, code: statusdetails.code, allowedrate: statusdetails.allowedrate };
+};
 
 type Presented = components['schemas']['Subscription'];
 

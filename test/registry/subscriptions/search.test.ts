@@ -411,3 +411,42 @@ describe('a search that few of many match', () => {
     expect(await countOf(one, '/v1/subscriptions', {})).toBe('3');
   });
 });
+
+describe('subscriptions as CSV', () => {
+  const csv = (client: Client, query: object = {}) =>
+    client.get('/v1/subscriptions').query(query).set('Accept', 'text/csv').buffer(true).expect(200);
+
+  test('are exactly those of the list, in its order, with a header line', async () => {
+    const whole = await csv(admin, { sinkcontains: '/orders', sort: '-createdat', limit: 1 });
+    expect(whole.get('Content-Type')).toBe('text/csv; charset=utf-8');
+    expect(whole.get('Vary')).toContain('Accept');
+    const [head, ...lines] = whole.text.split('\r\n');
+    expect(head).toBe('id,status,code,sink,origin,subscriber,allowedrate,createdat');
+    const [newest, second, first] = [theirs[0], mine[1], mine[0]];
+    expect(lines.map((line) => line.split(',')[0])).toEqual([newest?.id, second?.id, first?.id, '']);
+    expect(lines[0]).toMatch(/^[^,]+,active,granted,https:[^,]+,eventemitter\.example\.com,other,\d+,\d{4}-[^,]+Z$/);
+    expect((await csv(other)).text.split('\r\n')).toHaveLength(theirs.length + 2);
+    expect((await csv(foreign)).text).toBe(`${head}\r\n`);
+    await admin.get('/v1/subscriptions?code=nothing').set('Accept', 'text/csv').expect(400);
+  });
+
+  test('are complete however many there are, and no text is a formula or ends its cell', async () => {
+    const tenant = 'waterschap';
+    const many = await registry.as('assent:admin', { tenant });
+    await many.post('/v1/origins').send({ name: 'many.example.com' }).expect(201);
+    const texts = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', 'a"b', 'two\nlines', 'a,b', 'plain'];
+    await registry.sql(
+      `insert into subscription (id, tenant, subscriber, origin, sink, protocol)
+       select gen_random_uuid(), $1, ($2::text[])[n % 10 + 1], 'many.example.com', 'https://' || n || '.example.com/', 'HTTP'
+       from generate_series(0, 9999) n`,
+      tenant,
+      texts,
+    );
+    const { text } = await csv(many);
+    const lines = text.split('\r\n').slice(1, -1);
+    expect(new Set(lines.map((line) => /^[^,]+/.exec(line)?.[0])).size).toBe(10_000);
+    const cells = new Set(lines.map((line) => /many\.example\.com,(.*?),[^,]*,\d{4}-\d\d-[^,]*Z$/s.exec(line)?.[1]));
+    const shown = [`'=1+1`, `'+1`, `'-1`, `'@SUM(A1)`, `'\tx`, `"'\rx"`, '"a""b"', '"two\nlines"', '"a,b"', 'plain'];
+    expect([...cells].sort()).toEqual(shown.sort());
+  });
+});
