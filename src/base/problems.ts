@@ -359,10 +359,10 @@ export const problems = {
   },
   secret_unavailable: {
     status: 503,
-    when: '`assent egress` may not read a secret of the webhook, or the registry cannot decrypt it. Nothing was sent.',
+    when: 'No key decrypts a secret that this needs. `assent egress`: or it may not read one, or has no key to sign with yet.',
     title: {
-      en: 'A secret of the webhook is not available.',
-      nl: 'Een geheim van de webhook is niet beschikbaar.',
+      en: 'A secret that this needs is not available.',
+      nl: 'Een geheim dat hiervoor nodig is, is niet beschikbaar.',
     },
   },
   sink_held: {

@@ -92,6 +92,8 @@ export interface BegunAttempt {
   callbackOffered: boolean;
   /** Headers as they are sent. */
   headers: Readonly<Record<string, string>>;
+  /** It should be signed, and the key cannot be opened: it is not sent. */
+  isWithheld: boolean;
   /** Undefined if nothing is traced. */
   span?: TraceSpan | undefined;
 }

@@ -82,6 +82,7 @@ export const statusDetailCodes: Readonly<Record<StatusDetailCode, CodeRow>> = {
   proxy_authentication: { ...ofVerdicts.proxy_authentication, wantsAttention: true },
   proxy_malformed: { ...ofVerdicts.proxy_malformed, wantsAttention: true },
   proxy_refused: { ...ofVerdicts.proxy_refused, wantsAttention: true },
+  secret_unavailable: { ...ofVerdicts.secret_unavailable, wantsAttention: true },
   revoked: { ...ofVerdicts.revoked, wantsAttention: true, status: 'refused' },
   expired: {
     label: statusLabels.expired,

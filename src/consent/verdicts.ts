@@ -25,6 +25,7 @@ type RegistryVerdict =
   | 'revoked'
   | 'interrupted'
   | 'held_by_budget'
+  | 'secret_unavailable'
   | 'blocked'
   | 'name_not_public';
 
@@ -98,6 +99,7 @@ const outcomesAndFixers: Readonly<Record<Verdict, readonly [HandshakeOutcome, Fi
   interrupted: ['not_asked', 'nobody', 'atOnce'],
   blocked: ['not_asked', 'nobody', 'blocked'],
   held_by_budget: ['not_asked', 'nobody', 'held'],
+  secret_unavailable: ['not_asked', 'nobody', 'secret'],
 };
 
 interface VerdictRow extends VerdictText {

@@ -17,10 +17,10 @@ import type { Worker } from './handshake/worker.js';
 import type { ProofChecks } from './origins/check-proof.js';
 import type { Metrics } from './probes/metrics.js';
 import type { Counter } from './statistics/counter.js';
-import type { ClientCertificates } from './origins/client-certificate.js';
 import type { Signers } from './origins/keys.js';
 import type { Database } from './storage/database.js';
 import type { removeSubscriptionsOf } from './subscriptions/remove-all.js';
+import type { SecretWatch } from './storage/sealed-secrets.js';
 import type { Vault } from './storage/vault.js';
 
 /**
@@ -58,7 +58,7 @@ export interface Context {
   vault: Vault;
   /** The keys of origins, opened. */
   signers: Signers;
-  clientCertificates: ClientCertificates;
+  secretWatch: SecretWatch;
   /** What signs grants. */
   registryKeys: RegistryKeys;
   cascades: Cascades;

@@ -141,6 +141,7 @@ test('a verdict comes with advice if the webhook owner can change something', ()
     'interrupted',
     'blocked',
     'held_by_budget',
+    'secret_unavailable',
   ]);
 });
 

@@ -22,11 +22,11 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/egress-proxy.md': 440,
   'docs/operate/install.md': 930,
   'docs/operate/kubernetes.md': 480,
-  'docs/operate/monitoring.md': 592,
+  'docs/operate/monitoring.md': 606,
   'docs/operate/notices.md': 440,
   'docs/operate/release.md': 560,
   'docs/operate/scaling.md': 890,
-  'docs/operate/security.md': 1250,
+  'docs/operate/security.md': 1300,
   'docs/operate/tokens.md': 1721,
   'docs/operate/traces.md': 540,
   'docs/operate/upgrade.md': 320,
@@ -43,7 +43,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/senders/brokers/syslog-ng.md': 170,
   'docs/senders/egress-gateways.md': 1240,
   'docs/senders/egress.md': 1150,
-  'docs/senders/signatures.md': 790,
+  'docs/senders/signatures.md': 800,
   'docs/versioning.md': 660,
 };
 

@@ -196,6 +196,9 @@ create index subscription_suspended_idx on subscription (tenant, id) where suspe
 create index subscription_price_idx on subscription (tenant, subscriber) where price > 0;
 create index subscription_previousuntil_idx on subscription (previousuntil) where previousuntil is not null;
 create index subscription_previoussigninguntil_idx on subscription (previoussigninguntil) where previoussigninguntil is not null;
+-- Those with a secret, for those who count secrets and encrypt them again.
+create index subscription_secret_idx on subscription (id)
+  where sinkcredential is not null or previouscredential is not null or signingsecret is not null or previoussigningsecret is not null;
 create index subscription_endsat_idx on subscription (endsat) where endsat is not null and endedat is null;
 -- Lists by end. Few subscriptions have one.
 create index subscription_tenant_endsat_idx on subscription (tenant, endsat, id) where endsat is not null;
@@ -809,6 +812,7 @@ create view origin_state as
 select o.name as origin, o.tenant, json_strip_nulls(row_to_json(known)) as resource
 from origin o, lateral (
   select o.name, o.isdefault, o.profile, o.signatures, o.verifiedby is not null as verified,
+    (select c.fingerprint from client_certificate c where c.origin = o.name) as certificatefingerprint,
     (select coalesce(json_agg(json_build_object(
         'keyid', k.keyid,
         'startsat', to_char(k.startsat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),

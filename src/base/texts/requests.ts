@@ -100,6 +100,10 @@ export const requestTexts = {
     en: 'This process follows a replica of the database. Send changes to a process that writes.',
     nl: 'Dit proces volgt een replica van de database. Stuur wijzigingen naar een proces dat schrijft.',
   },
+  secretUnavailable: {
+    en: 'The registry cannot decrypt a secret that this needs. Its operator has to act; then this works again.',
+    nl: 'Het register kan een geheim dat hiervoor nodig is niet ontsleutelen. De beheerder ervan moet iets doen; daarna werkt dit weer.',
+  },
   internal: {
     en: 'Something went wrong inside the service. The log has the details under this request id.',
     nl: 'Er ging iets mis in de dienst. De details staan in de log bij het kenmerk (requestid) van dit verzoek.',

@@ -616,6 +616,13 @@ export const verdictTexts = {
       nl: 'Het verzoek wacht: deze host, het netwerk ervan of de organisatie heeft nu het maximale aantal handshakes bereikt.',
     },
   },
+  secret_unavailable: {
+    label: { en: 'Registry lacks a key', nl: 'Register mist een sleutel' },
+    title: {
+      en: 'Assent cannot decrypt the key or the client certificate of the origin, so it did not ask the webhook.',
+      nl: 'Assent kan de sleutel of het clientcertificaat van de herkomst niet ontsleutelen en heeft de webhook dus niets gevraagd.',
+    },
+  },
 } satisfies Record<string, VerdictText>;
 
 /** What replaces the advice if the request offered a callback. */
@@ -742,6 +749,10 @@ export const courses = {
     next: 'Assent asks again, later each time. The operator of the registry has to act: see [Egress proxies](../operate/egress-proxy.md).',
   },
   atOnce: { status: ['pending'], next: 'A process of Assent asks again at once.' },
+  secret: {
+    status: ['pending'],
+    next: 'Assent tries again each minute, and no grant ends because of it. The operator of the registry has to act: see [Credentials and their keys](../operate/security.md#credentials-and-their-keys).',
+  },
   held: { status: ['pending'], next: 'Assent asks as soon as the budget allows it.' },
   untilAdmin: { status: ['refused'], next: 'Nothing happens until an admin asks the webhook again.' },
   blocked: { status: ['blocked'], next: 'Nothing happens until the block ends. Then everything is as before.' },

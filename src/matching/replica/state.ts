@@ -80,6 +80,8 @@ export interface OriginState {
   verified?: boolean;
   /** Those whose signatures receivers accept. */
   keys?: KeyState[];
+  /** The fingerprint of its client certificate. Absent if it has none. */
+  certificatefingerprint?: string;
 }
 
 export interface KeyState {

@@ -11,6 +11,7 @@ import { isLoopback, RateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
 import { Worker, type WorkerSettings } from '../handshake/worker.js';
 import { ProofChecks } from '../origins/check-proof.js';
+import { openCertificate } from '../origins/client-certificate.js';
 import { createBatcher } from '../storage/batch.js';
 import { databaseTime, lockRegistry } from '../storage/database.js';
 import type { Context } from '../context.js';
@@ -31,10 +32,10 @@ export function createAsking({
   follower,
   counter,
   signers,
-  clientCertificates,
+  vault,
 }: Pick<
   Context,
-  'database' | 'config' | 'log' | 'tracing' | 'metrics' | 'follower' | 'counter' | 'signers' | 'clientCertificates'
+  'database' | 'config' | 'log' | 'tracing' | 'metrics' | 'follower' | 'counter' | 'signers' | 'vault'
 >): Asking {
   const { proxy } = config.outbound;
   // The origin of a URL has no credentials.
@@ -94,7 +95,7 @@ export function createAsking({
     queue,
     admitNetwork: admit,
     request,
-    openCertificate: (id) => clientCertificates.open(database.sql, id),
+    openCertificate: (id) => openCertificate(database.sql, vault, id),
     settle,
     tracing,
     maxInFlight: config.handshake.maxInFlight,

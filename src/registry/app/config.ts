@@ -139,11 +139,16 @@ const json = z.string().transform((value, context) => {
   }
 });
 
+/** `lost` instead of a key: the operator knows that nothing decrypts what it encrypted. */
 const credentialKey = z.string().transform((value, context) => {
   const [, id, encoded] = /^([A-Za-z0-9_-]{1,40}):([A-Za-z0-9_-]+)$/.exec(value) ?? [];
+  if (id !== undefined && encoded === 'lost') return { id, key: undefined };
   const key = Buffer.from(encoded ?? '', 'base64url');
   if (id !== undefined && key.length === 32) return { id, key: new Uint8Array(key) };
-  context.addIssue({ code: 'custom', message: 'must be entries like 2026-11:<32 bytes in base64url>' });
+  context.addIssue({
+    code: 'custom',
+    message: 'must be entries like 2026-11:<32 bytes in base64url>, or 2026-11:lost',
+  });
   return z.NEVER;
 });
 
@@ -274,7 +279,11 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
       'ASSENT_ISSUERS',
       'has an issuer with both tenant and tenants; set only one of them',
     ],
-    [production && keys?.length === 0, 'ASSENT_CREDENTIAL_KEYS', 'is required in production: it encrypts secrets'],
+    [
+      production && keys?.every(({ key }) => key === undefined),
+      'ASSENT_CREDENTIAL_KEYS',
+      'is required in production: it encrypts secrets',
+    ],
     [keys && repeats(keys.map(({ id }) => id)), 'ASSENT_CREDENTIAL_KEYS', 'names one key id twice'],
     [
       production && valueOf('ASSENT_PUBLIC_URL')?.startsWith('http:'),
@@ -356,7 +365,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     publicUrl: values.ASSENT_PUBLIC_URL?.replace(/\/+$/, ''),
     operator: values.ASSENT_OPERATOR,
     contact: values.ASSENT_CONTACT,
-    credentialKeys: values.ASSENT_CREDENTIAL_KEYS,
+    credentialKeys: values.ASSENT_CREDENTIAL_KEYS.flatMap(({ id, key }) => (key === undefined ? [] : [{ id, key }])),
+    lostCredentialKeys: values.ASSENT_CREDENTIAL_KEYS.flatMap(({ id, key }) => (key === undefined ? [id] : [])),
     requireVerifiedOrigins: values.ASSENT_REQUIRE_VERIFIED_ORIGINS,
     matchSteps: values.ASSENT_MATCH_STEPS,
     pollMs: values.ASSENT_POLL_MS,

@@ -17,7 +17,6 @@ import { loadContract } from '../../base/contract/contract.js';
 import { publishAddress } from '../tokens/development-registry.js';
 import { createTrustedRoute } from '../../outbound/trusted-route.js';
 import { openIssuers } from '../tokens/issuers.js';
-import { ClientCertificates } from '../origins/client-certificate.js';
 import { Signers } from '../origins/keys.js';
 import { Metrics } from '../probes/metrics.js';
 import { closeServer, createRefuseUnread, serve, urlOf } from '../http/server.js';
@@ -35,7 +34,9 @@ import { removeSubscriptionsOf } from '../subscriptions/remove-all.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { openDatabase } from '../storage/open-database.js';
 import { requireRights } from '../storage/rights.js';
-import { createVault, openDevelopmentKeys } from '../storage/vault.js';
+import { SecretWatch } from '../storage/sealed-secrets.js';
+import { createVault, developmentKeysIn, openDevelopmentKeys } from '../storage/vault.js';
+import { repeat } from './repeat.js';
 
 export interface Service {
   /** Handles the requests of the API. */
@@ -123,13 +124,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
   const counter = new Counter({ query: database.query, now: follower.now });
-  const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
-  const vault = createVault(keys);
-  const signers = new Signers({ vault, publicUrl: config.publicUrl, log });
-  const clientCertificates = new ClientCertificates({
-    vault,
-    onUnopened: (id, err) => log.error({ err, certificate: id }, 'no key opens this client certificate'),
-  });
+  const { vault, secretWatch } = await openSecrets(database, config, log, metrics);
+  const signers = new Signers({ vault, publicUrl: config.publicUrl });
   const asking: Asking = createAsking({
     database,
     config,
@@ -139,7 +135,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     follower,
     counter,
     signers,
-    clientCertificates,
+    vault,
   });
   const { worker } = asking;
   const leases = new Leases(database);
@@ -167,7 +163,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     readers,
     vault,
     signers,
-    clientCertificates,
+    secretWatch,
     registryKeys: new RegistryKeys({ database, vault, readsOnly }),
     cascades: {
       closeHandshakes: closeHandshakesOfPair,
@@ -181,6 +177,11 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     { ...config.tokens, dataFolder: config.dataFolder, route: createTrustedRoute(config.outbound) },
     log,
   );
+  const watchSecrets = () => {
+    const onFault = (err: unknown) => log.warn({ err }, 'the secrets could not be counted');
+    const look = () => Promise.all([secretWatch.look(), signers.forgetEnded(database.sql)]).then(() => undefined);
+    return repeat(look, watchMs, stopping, onFault, watchMs);
+  };
   const listener = createApi(context, issuers, following.onWritten);
   const operations = await createOperations(context);
   const upkeep = createUpkeep(context);
@@ -222,7 +223,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         one.status === 'fulfilled' ? [] : [faultOfListening(place === 0 ? 'ASSENT' : 'ASSENT_OPERATIONS', one.reason)],
       );
       if (faults.length > 0) throw new SetupError(faults.join('\n'));
-      loops.push(...following.run(stopping));
+      loops.push(...following.run(stopping), watchSecrets());
       if (!readsOnly) loops.push(worker.run(stopping), ...upkeep.run(stopping));
       const [api, watch] = servers as [Server, Server];
       const url = urlOf(api, config.api.host);
@@ -241,6 +242,42 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await database.close();
     },
   };
+}
+
+const watchMs = 60_000;
+const loggedAgainMs = 3_600_000;
+const maxLogged = 1_000;
+
+/** SetupError if secrets are stored and no key decrypts one of them. */
+async function openSecrets(
+  database: Database,
+  { credentialKeys, lostCredentialKeys: lostKeys, dataFolder }: Config,
+  log: Logger,
+  metrics: Metrics,
+) {
+  const isConfigured = credentialKeys.length > 0;
+  const keys = isConfigured ? credentialKeys : await openDevelopmentKeys(dataFolder);
+  /** By owner, when it was last logged, by the monotonic clock. */
+  const logged = new Map<string, number>();
+  const vault = createVault(keys, (owner, err) => {
+    secretWatch.doubt();
+    const now = performance.now();
+    if (now - (logged.get(owner) ?? -Infinity) < loggedAgainMs) return;
+    if (logged.size >= maxLogged) logged.clear();
+    logged.set(owner, now);
+    log.error({ err, owner }, 'no key decrypts this secret');
+  });
+  const source = isConfigured ? 'ASSENT_CREDENTIAL_KEYS' : developmentKeysIn(dataFolder);
+  const secretWatch: SecretWatch = new SecretWatch({
+    database,
+    vault,
+    log,
+    source,
+    lostKeys,
+    onCount: (counts) => metrics.secrets(counts),
+  });
+  await secretWatch.begin();
+  return { vault, secretWatch };
 }
 
 /** Names the setting at fault: the port or the host. */

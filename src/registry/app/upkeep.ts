@@ -55,6 +55,7 @@ export function createUpkeep({
   log,
   metrics,
   vault,
+  secretWatch,
   registryKeys,
   counter,
   proofs,
@@ -73,9 +74,10 @@ export function createUpkeep({
   };
 
   async function reseal(): Promise<void> {
-    const { resealed, unopened, example } = await resealSecrets({ query }, vault);
-    if (resealed > 0) log.info({ secrets: resealed }, 're-encrypted secrets with the current key');
-    if (unopened > 0) log.error({ secrets: unopened, owner: example }, 'no key decrypts these secrets');
+    const resealed = await resealSecrets({ query }, vault);
+    if (resealed === 0) return;
+    log.info({ secrets: resealed }, 're-encrypted secrets with the current key');
+    await secretWatch.count();
   }
 
   /** Not until all are in the queue: it gets as many as the budgets allow within minutes. */

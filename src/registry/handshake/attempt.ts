@@ -3,7 +3,7 @@ import { frontHeaders } from '../../consent/fronts.js';
 import type { BegunAttempt, HeaderLine, Question } from '../../consent/handshake.js';
 import { placeOf, type Tracing, type TraceSpan } from '../../base/tracing.js';
 import { prepareRequest } from '../../signatures/request-signature.js';
-import type { Signer } from '../origins/keys.js';
+import type { OriginSigner } from '../origins/keys.js';
 import { evidenceOf, type FinalReply, type Judgement } from '../../consent/judgement.js';
 
 /** What an attempt sends, and what is recorded of it. Only a hash of the callback key is kept. */
@@ -11,12 +11,14 @@ interface PreparedAttempt {
   headers: BegunAttempt['headers'];
   recorded: HeaderLine[];
   callbackKeyHash: Uint8Array | undefined;
+  /** It should be signed, and the key cannot be opened: it is not sent. */
+  isWithheld: boolean;
   span: TraceSpan | undefined;
 }
 
 /** What signs a request, and when: milliseconds since 1970. */
 interface Signing {
-  signer: Signer | undefined;
+  signer: OriginSigner | undefined;
   now: number;
 }
 
@@ -35,6 +37,7 @@ export function prepareAttempt(
     parent: question.traceparent,
     attributes: { method: 'OPTIONS', ...placeOf(sink), origin, handshake: id, trigger, attempt: number },
   });
+  const isWithheld = signing?.signer === 'unavailable';
   const traceparent = span?.traceparent ?? question.traceparent;
   const lines = (callback: string | undefined) => ({
     'WebHook-Request-Origin': origin,
@@ -45,7 +48,7 @@ export function prepareAttempt(
   if (publicUrl === undefined) {
     const headers = lines(undefined);
     const signed = { ...headers, ...signatureOf(sink, headers, signing) };
-    return { headers: signed, recorded: Object.entries(signed), callbackKeyHash: undefined, span };
+    return { headers: signed, recorded: Object.entries(signed), callbackKeyHash: undefined, isWithheld, span };
   }
   const address = `${publicUrl}/v1/callbacks/${id}?key=`;
   const { key, hash } = createCallbackKey();
@@ -55,13 +58,14 @@ export function prepareAttempt(
     headers: { ...headers, ...signature },
     recorded: Object.entries({ ...lines(`${address}[secret]`), ...signature }),
     callbackKeyHash: hash,
+    isWithheld,
     span,
   };
 }
 
 /** `Signature-Agent`, `Signature-Input` and `Signature`; nothing without a key. */
 function signatureOf(url: string, headers: BegunAttempt['headers'], signing: Signing | undefined) {
-  if (signing?.signer === undefined) return {};
+  if (signing?.signer === undefined || signing.signer === 'unavailable') return {};
   const { signer } = signing;
   const now = Math.floor(signing.now / 1_000);
   const prepared = prepareRequest({ method: 'OPTIONS', url, headers }, { ...signer, now });

@@ -13,7 +13,7 @@ import {
   type Sql,
   type Transaction,
 } from '../storage/database.js';
-import type { Signer, Signers } from '../origins/keys.js';
+import type { OriginSigner, Signers } from '../origins/keys.js';
 import { insertRows } from '../storage/rows.js';
 import { prepareAttempt } from './attempt.js';
 import { chooseNew, type NewQuestion } from './choose-new.js';
@@ -46,7 +46,7 @@ type Asked =
     >);
 
 interface Admitted extends Pick<Claim, 'blockedNetworks' | 'clientCertificate'> {
-  signer: Signer | undefined;
+  signer: OriginSigner | undefined;
   /** By the database's clock. */
   now: Date;
 }
@@ -83,12 +83,12 @@ export class DryRun {
       const admitted = await this.#admit(actor, subscriber, question, lane);
       if (admitted === undefined || 'kind' in admitted) return admitted;
       const number = 1;
-      const { headers, span } = prepareAttempt(question, undefined, {
+      const { headers, isWithheld, span } = prepareAttempt(question, undefined, {
         number,
         tracing,
         signing: { ...admitted, now: admitted.now.getTime() },
       });
-      const attempt = { number, callbackOffered: false, headers, span };
+      const attempt = { number, callbackOffered: false, headers, isWithheld, span };
       const { id, sink } = question;
       const reply = (await send({ id, sink, ...admitted }, attempt)) ?? held(noPlaceMs);
       const { clientCertificate, now: askedAt } = admitted;

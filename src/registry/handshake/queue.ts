@@ -163,7 +163,7 @@ export class Queue {
   async handBack(
     { claim, attempt }: Begun,
     afterMs: number,
-    verdict: 'held_by_budget' | 'aborted' | 'blocked',
+    verdict: 'held_by_budget' | 'aborted' | 'blocked' | 'secret_unavailable',
   ): Promise<void> {
     await this.#settings.database.write(async ({ sql }) => {
       // One statement: if the claim is no longer ours, the attempts are not either.
@@ -252,8 +252,9 @@ export class Queue {
       callbackexpiresat: callbackKeyHash && expiresAt,
     }));
     await sql.$executeRaw`${insertRows('attempt', rows)}`;
-    return prepared.map(({ claim, number, headers, callbackKeyHash, span }) => {
-      const attempt: BegunAttempt = { number, callbackOffered: callbackKeyHash !== undefined, headers, span };
+    return prepared.map(({ claim, number, headers, callbackKeyHash, isWithheld, span }) => {
+      const callbackOffered = callbackKeyHash !== undefined;
+      const attempt: BegunAttempt = { number, callbackOffered, headers, isWithheld, span };
       return { claim, attempt };
     });
   }

@@ -7,6 +7,7 @@ import { errorOf, traced, type Tracing } from '../../base/tracing.js';
 import type { ClientCertificate } from '../../outbound/client-certificate.js';
 import { networkTest } from '../../outbound/address.js';
 import type { OutboundRequest, SafeRequest } from '../../outbound/safe-request.js';
+import { isSecretUnavailable, secretRetrySeconds } from '../storage/vault.js';
 import { blockedMs } from './next-move.js';
 import type { Queue } from './queue.js';
 import type { Settle } from './settle.js';
@@ -16,7 +17,7 @@ export interface WorkerSettings {
   /** Milliseconds to wait before this network may be dialled; undefined for no wait. */
   admitNetwork: (network: string) => Promise<number | undefined>;
   request: SafeRequest;
-  /** Undefined if it cannot be opened: none is shown. */
+  /** Undefined if it was removed: none is shown. Rejects with `secret_unavailable`. */
   openCertificate: (id: string) => Promise<ClientCertificate | undefined>;
   settle: Settle;
   tracing?: Tracing | undefined;
@@ -31,7 +32,8 @@ export interface WorkerSettings {
 }
 
 type Asked = Pick<Claim, 'sink' | 'blockedNetworks' | 'clientCertificate'>;
-export type Sent = FinalReply | { kind: 'held'; retryAfterMs: number; verdict: 'blocked' | 'held_by_budget' };
+export type Sent =
+  FinalReply | { kind: 'held'; retryAfterMs: number; verdict: 'blocked' | 'held_by_budget' | 'secret_unavailable' };
 
 /**
  * Sends handshakes: those that a request has just queued, immediately, and those that are due, by polling. Claim, send,
@@ -194,15 +196,19 @@ export class Worker {
   /** The one request to a webhook. Nothing was sent if it is held. */
   async #send(
     { sink, blockedNetworks, clientCertificate }: Asked,
-    { headers, span }: Pick<BegunAttempt, 'headers' | 'span'>,
+    { headers, isWithheld, span }: Pick<BegunAttempt, 'headers' | 'isWithheld' | 'span'>,
   ): Promise<Sent> {
     const { request, admitNetwork, openCertificate } = this.#settings;
+    const shown = clientCertificate && (await openCertificate(clientCertificate.id).catch(withheldFor));
+    if (isWithheld || shown === 'withheld') {
+      return { kind: 'held', retryAfterMs: secretRetrySeconds * 1_000, verdict: 'secret_unavailable' };
+    }
     let isBlocked = false;
     const asked: OutboundRequest = {
       url: sink,
       method: 'OPTIONS',
       headers,
-      clientCertificate: clientCertificate && (await openCertificate(clientCertificate.id)),
+      clientCertificate: shown,
       signal: this.#giveUp.signal,
       admit: async (network, address) => {
         isBlocked = networkTest(blockedNetworks)(address);
@@ -247,4 +253,10 @@ export class Worker {
     }
     return settled;
   }
+}
+
+/** It is the registry's own fault, so nothing is sent without the certificate and nobody has refused. */
+function withheldFor(error: unknown): 'withheld' {
+  if (isSecretUnavailable(error)) return 'withheld';
+  throw error;
 }

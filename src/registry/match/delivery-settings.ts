@@ -6,6 +6,7 @@ import type { Context } from '../context.js';
 import { checkPair } from '../grants/permission-routes.js';
 import { ageHeader, type Handler, type OperationRequest, type OperationResponse } from '../http/handler.js';
 import type { ReadSecrets } from '../subscriptions/read-secrets.js';
+import { secretUnavailable } from '../storage/vault.js';
 import { hasSecrets, secretsIn, seesSecrets, whenReached } from './match-event.js';
 
 type Call = OperationRequest<'getDeliverySettings'>;
@@ -34,6 +35,7 @@ export function createDeliverySettings(
     const revision = String(follower.position());
     const secretsOf =
       hasSecrets(matched) && seesSecrets(principal) ? await secretsIn(secrets, origin, [matched]) : undefined;
+    if (secretsOf?.(matched) === 'unreadable') throw secretUnavailable();
     const json = textOfPair(revision, origin, matched, secretsOf);
     return { status: 200, headers: ageHeader(freshness.age()), json };
   }

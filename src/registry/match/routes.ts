@@ -25,11 +25,11 @@ import { Work } from '../../matching/match/work.js';
 export function routes(
   context: Context,
 ): Handlers<'matchEvent' | 'getDeliverySettings' | 'checkFilter' | 'checkEvent'> {
-  const { config, contract, database, vault, log, tracing, now } = context;
+  const { config, contract, database, vault, tracing, now } = context;
   const subscriptions = createSubscriptionReader(database, now);
   const turns = new Turns();
   const budget = config.matchSteps;
-  const secrets = createSecretReader({ database, vault, log });
+  const secrets = createSecretReader({ database, vault });
   return {
     matchEvent: createMatchEvent({
       follower: context.follower,

@@ -193,52 +193,29 @@ export async function secondsToExpiry(sql: Sql): Promise<number> {
   return row?.seconds ?? Infinity;
 }
 
-const maxOpened = 1_000;
-
-interface OpenSettings {
-  vault: Pick<Vault, 'open'>;
-  /** A key of the vault does not open it. */
-  onUnopened: (id: string, error: unknown) => void;
+/**
+ * The certificate with this id, opened each time: a copy in memory would outlive its removal. Undefined if it was removed.
+ * Rejects with `secret_unavailable`.
+ */
+export async function openCertificate(
+  sql: Sql,
+  vault: Pick<Vault, 'open'>,
+  id: string,
+): Promise<ClientCertificate | undefined> {
+  const [row] = await sql.$queryRaw<CertificateRow[]>`select * from client_certificate where id = ${id}::uuid`;
+  if (row === undefined) return undefined;
+  const { pem } = (await vault.open(row.privatekey, ownerOf(row))) as { pem: string };
+  return { certificate: row.certificate, privateKey: pem };
 }
 
-/** The certificates that this process has opened, by id. An id has one certificate forever. */
-export class ClientCertificates {
-  readonly #settings: OpenSettings;
-  readonly #opened = new Map<string, ClientCertificate>();
-  readonly #reported = new Set<string>();
-
-  constructor(settings: OpenSettings) {
-    this.#settings = settings;
-  }
-
-  /** Undefined if it was removed, or if no key of the vault opens it, which is reported once. */
-  async open(sql: Sql, id: string): Promise<ClientCertificate | undefined> {
-    const known = this.#opened.get(id);
-    if (known !== undefined) return known;
-    const [row] = await sql.$queryRaw<CertificateRow[]>`select * from client_certificate where id = ${id}::uuid`;
-    if (row === undefined) return undefined;
-    try {
-      const { pem } = (await this.#settings.vault.open(row.privatekey, ownerOf(row))) as { pem: string };
-      const shown = { certificate: row.certificate, privateKey: pem };
-      const [oldest] = this.#opened.keys();
-      if (this.#opened.size >= maxOpened && oldest !== undefined) this.#opened.delete(oldest);
-      this.#opened.set(id, shown);
-      return shown;
-    } catch (error) {
-      if (!this.#reported.has(id)) this.#settings.onUnopened(id, error);
-      this.#reported.add(id);
-      return undefined;
-    }
-  }
-
-  /** Of an origin, for those that may read its private keys. */
-  async ofOrigin(
-    sql: Sql,
-    origin: string,
-  ): Promise<{ certificate: string; privatekey: string; endsat: string } | undefined> {
-    const [row] = await sql.$queryRaw<Array<{ id: string; endsat: Date }>>`
-      select id::text as id, endsat from client_certificate where origin = ${origin}`;
-    const shown = row && (await this.open(sql, row.id));
-    return shown && { certificate: shown.certificate, privatekey: shown.privateKey, endsat: row.endsat.toISOString() };
-  }
+/** That of an origin, for those that may read its private keys. Rejects as `openCertificate`. */
+export async function openCertificateOf(
+  sql: Sql,
+  vault: Pick<Vault, 'open'>,
+  origin: string,
+): Promise<{ certificate: string; privatekey: string; endsat: string } | undefined> {
+  const [row] = await sql.$queryRaw<Array<{ id: string; endsat: Date }>>`
+    select id::text as id, endsat from client_certificate where origin = ${origin}`;
+  const shown = row && (await openCertificate(sql, vault, row.id));
+  return shown && { certificate: shown.certificate, privatekey: shown.privateKey, endsat: row.endsat.toISOString() };
 }

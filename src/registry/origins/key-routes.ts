@@ -10,6 +10,7 @@ import { publicKeyOf, type PublicKey } from '../../signatures/keys.js';
 import { actorOf, idempotent, replayHeader, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import { trusted } from '../storage/columns.js';
+import { openCertificateOf } from './client-certificate.js';
 import { findDirectory } from './directory.js';
 import { readKeySet } from './key-set.js';
 import { createKeyStore, type NewKey, type StoredKey } from './key-store.js';
@@ -26,12 +27,11 @@ export function keyRoutes({
   config,
   vault,
   signers,
-  clientCertificates,
   faultOfSink,
   readDocument,
 }: Pick<
   Context,
-  'database' | 'config' | 'vault' | 'signers' | 'clientCertificates' | 'faultOfSink' | 'readDocument'
+  'database' | 'config' | 'vault' | 'signers' | 'faultOfSink' | 'readDocument'
 >): Handlers<KeyOperation> {
   const keys = createKeyStore(database, vault);
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
@@ -101,7 +101,7 @@ export function keyRoutes({
         // Locked: the name cannot move to another tenant between these statements.
         const origin = await lockOrigin(tx.sql, call.principal.tenant, nameOf(call));
         const opened = await signers.ofOrigin(tx.sql, origin.name);
-        const clientcertificate = await clientCertificates.ofOrigin(tx.sql, origin.name);
+        const clientcertificate = await openCertificateOf(tx.sql, vault, origin.name);
         tx.audit(actorOf(call), 'origin.keys_read', `origin:${origin.name}`, {
           keyids: opened.map(({ keyid }) => keyid),
         });

@@ -1,6 +1,5 @@
 import { createPrivateKey, generateKeyPair, sign, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Logger } from 'pino';
 import { uuidv7 } from '../../base/files/ids.js';
 import type { Origin } from '../../consent/origin.js';
 import { publicKeyOf, type PublicKey } from '../../signatures/keys.js';
@@ -8,7 +7,7 @@ import type { SignatureAgent, SignatureForm } from '../../signatures/request-sig
 import type { Actor, Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
 import { insertRows, type TableRow } from '../storage/rows.js';
-import type { SealContext, Vault } from '../storage/vault.js';
+import { isSecretUnavailable, type SealContext, type Vault } from '../storage/vault.js';
 
 /*
  * What signs the requests of an origin. Its keys, by the clock of the database:
@@ -80,7 +79,9 @@ export const signingKeyOf = (origin: Prisma.Sql): Prisma.Sql => Prisma.sql`
     and made.startsat <= statement_timestamp() and (made.endsat is null or made.endsat > statement_timestamp())
   order by made.startsat desc, made.id desc limit 1`;
 
-/** What signs the requests of one origin now. */
+/** What signs the requests of one origin now; `unavailable` if its key cannot be opened, so that nothing may be sent. */
+export type OriginSigner = Signer | 'unavailable';
+
 export interface Signer {
   keyid: string;
   form: SignatureForm;
@@ -108,7 +109,6 @@ interface MadeRow {
 interface SignersSettings {
   vault: Pick<Vault, 'open'>;
   publicUrl: string | undefined;
-  log: Logger;
 }
 
 const maxOpened = 10_000;
@@ -118,19 +118,18 @@ const maxOpened = 10_000;
  * that a revocation ends it at once in every process.
  *
  * Handshakes: call `of` in the transaction that begins the attempts, with the origins of all of them, and sign each
- * request with `prepareRequest`, whose `base` goes to `sign`. An origin that is not in the result sends unsigned requests.
+ * request with `prepareRequest`, whose `base` goes to `sign`. An origin that is not in the result signs nothing.
  */
 export class Signers {
   readonly #settings: SignersSettings;
   readonly #opened = new Map<string, KeyObject>();
-  readonly #logged = new Set<string>();
 
   constructor(settings: SignersSettings) {
     this.#settings = settings;
   }
 
   /** By origin, each with the tenant that sends; one statement. Those that sign nothing, or have no key for it, are left out. */
-  async of(sql: Sql, asked: ReadonlyArray<{ tenant: string; origin: string }>): Promise<Map<string, Signer>> {
+  async of(sql: Sql, asked: ReadonlyArray<{ tenant: string; origin: string }>): Promise<Map<string, OriginSigner>> {
     const rows = await sql.$queryRaw<Array<MadeRow & KeyPlace & { signatures: SignatureForm }>>`
       select o.name, o.directory::text as directory, o.signatures, o.verifiedby as "verifiedBy",
         o.serveskeys as "servesKeys", k.*
@@ -138,18 +137,20 @@ export class Signers {
       where o.name = any (${[...new Set(asked.map(({ origin }) => origin))]}::text[]) and o.signatures <> 'off'`;
     // The name may have moved to another tenant since the question was read.
     const isOf = new Set(asked.map(({ tenant, origin }) => `${origin} ${tenant}`));
-    const signers = new Map<string, Signer>();
-    for (const row of rows) {
-      const key = isOf.has(`${row.name} ${row.tenant}`) ? await this.#open(row) : undefined;
-      if (key === undefined) continue;
+    const signers = new Map<string, OriginSigner>();
+    for (const row of rows.filter(({ name, tenant }) => isOf.has(`${name} ${tenant}`))) {
       const { name, keyid, signatures: form } = row;
       const agent = agentOf(row, this.#settings.publicUrl);
-      signers.set(name, { keyid, form, agent, sign: (base) => sign(null, base, key) });
+      const key = await this.#open(row).catch(unavailable);
+      signers.set(name, key === 'unavailable' ? key : { keyid, form, agent, sign: (base) => sign(null, base, key) });
     }
     return signers;
   }
 
-  /** The keys that the registry made for an origin and that have not ended or been revoked, oldest first. */
+  /**
+   * The keys that the registry made for an origin and that have not ended or been revoked, oldest first. Rejects with
+   * `secret_unavailable` if one of them cannot be opened: without it, the others would look like all.
+   */
   async ofOrigin(sql: Sql, origin: string): Promise<OpenedKey[]> {
     const rows = await sql.$queryRaw<Array<MadeRow & { startsat: Date; endsat: Date | null }>>`
       select id::text as id, tenant, publickey ->> 'kid' as keyid, privatekey, startsat, endsat from origin_key
@@ -159,28 +160,37 @@ export class Signers {
     for (const row of rows) {
       const privateKey = await this.#open(row);
       const { id, keyid, startsat: startsAt, endsat: endsAt } = row;
-      if (privateKey !== undefined) opened.push({ id, keyid, startsAt, endsAt, privateKey });
+      opened.push({ id, keyid, startsAt, endsAt, privateKey });
     }
     return opened;
   }
 
-  /** Undefined if no key of the vault opens it; logged once. */
-  async #open({ id, tenant, privatekey }: MadeRow): Promise<KeyObject | undefined> {
+  /** Takes the keys out of memory whose private part was deleted: those that were revoked, and those of deleted origins. */
+  async forgetEnded(sql: Sql): Promise<void> {
+    const ids = [...this.#opened.keys()];
+    if (ids.length === 0) return;
+    const rows = await sql.$queryRaw<Array<{ id: string }>>`
+      select id::text as id from origin_key where id = any (${ids}::uuid[]) and privatekey is not null`;
+    const kept = new Set(rows.map(({ id }) => id));
+    for (const id of ids) if (!kept.has(id)) this.#opened.delete(id);
+  }
+
+  /** Rejects with `secret_unavailable`. */
+  async #open({ id, tenant, privatekey }: MadeRow): Promise<KeyObject> {
     const known = this.#opened.get(id);
     if (known !== undefined) return known;
-    try {
-      const jwk = (await this.#settings.vault.open(privatekey, ownerOf(tenant, id))) as PrivateKey;
-      const key = createPrivateKey({ key: { ...jwk }, format: 'jwk' });
-      const [oldest] = this.#opened.keys();
-      if (this.#opened.size >= maxOpened && oldest !== undefined) this.#opened.delete(oldest);
-      this.#opened.set(id, key);
-      return key;
-    } catch (err) {
-      if (!this.#logged.has(id)) this.#settings.log.error({ err, key: id }, 'no key opens this private key');
-      this.#logged.add(id);
-      return undefined;
-    }
+    const jwk = (await this.#settings.vault.open(privatekey, ownerOf(tenant, id))) as PrivateKey;
+    const key = createPrivateKey({ key: { ...jwk }, format: 'jwk' });
+    const [oldest] = this.#opened.keys();
+    if (this.#opened.size >= maxOpened && oldest !== undefined) this.#opened.delete(oldest);
+    this.#opened.set(id, key);
+    return key;
   }
+}
+
+function unavailable(error: unknown): 'unavailable' {
+  if (isSecretUnavailable(error)) return 'unavailable';
+  throw error;
 }
 
 /** The private part as a JWK, for the one operation that returns it. */

@@ -82,6 +82,12 @@ export class Metrics {
     help: 'Seconds until the first client certificate of an origin expires; +Inf if there is none.',
     registers: [this.registry],
   });
+  readonly #secrets = new Gauge({
+    name: 'assent_secrets',
+    help: 'Stored secrets by kind and by the key that encrypted them: the current one, an older one, or one that is missing here.',
+    labelNames: ['kind', 'key'],
+    registers: [this.registry],
+  });
   readonly #unknown = new Gauge({
     name: 'assent_unknown_migrations',
     help: 'Migrations in the database that a newer version applied and this version does not know.',
@@ -132,6 +138,12 @@ export class Metrics {
 
   firstCertificateExpiry(seconds: number): void {
     this.#certificateSeconds.set(seconds);
+  }
+
+  secrets(counts: Readonly<Record<string, object>>): void {
+    for (const [kind, byKey] of Object.entries(counts)) {
+      for (const [key, count] of Object.entries(byKey)) this.#secrets.set({ kind, key }, count as number);
+    }
   }
 
   unknownMigrations(count: number): void {

@@ -11,6 +11,7 @@ export async function createOperations({
   metrics,
   follower,
   worker,
+  secretWatch,
   stopping,
 }: Context): Promise<Express> {
   const migrations = await readMigrations();
@@ -50,6 +51,9 @@ export async function createOperations({
     },
     readChecks: ['process', 'index'],
     needs: { migrations: ['database'], writes: ['database'] },
-    warnings: () => unknown.map((name) => `The database has a migration of a newer version: ${name}`),
+    warnings: () => [
+      ...unknown.map((name) => `The database has a migration of a newer version: ${name}`),
+      ...secretWatch.warnings(),
+    ],
   });
 }

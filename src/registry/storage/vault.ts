@@ -2,7 +2,9 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 import { join } from 'node:path';
 import { compactDecrypt, CompactEncrypt } from 'jose';
 import { z } from 'zod';
+import { RegistryError } from '../../base/errors.js';
 import { openKeyFile } from '../../base/files/key-file.js';
+import { requestTexts } from '../../base/texts/requests.js';
 
 export interface VaultKey {
   id: string;
@@ -21,10 +23,13 @@ export interface SealContext {
 export const registryTenant = '';
 
 export interface Vault {
-  /** The prefix of every text that the current key sealed, and of no other. */
-  beginning: string;
+  /** Of each key, the prefix of every text that it sealed, and of no other. The first is that of the current key. */
+  beginnings: readonly [string, ...string[]];
   seal(secret: object, context: SealContext): Promise<string>;
-  /** Rejects if the text was altered, sealed for another context, or sealed with a key that is not configured. */
+  /**
+   * Rejects with `secret_unavailable` if the text was altered, sealed for another context, or sealed with a key that is not
+   * configured. What needs the secret must not go on as if there were none.
+   */
   open(sealed: string, context: SealContext): Promise<unknown>;
   /**
    * Distinguishes two secrets of one owner without revealing anything about them. An attacker without the key cannot try
@@ -38,10 +43,13 @@ export interface Vault {
  * Keeps secrets encrypted at rest (credentials and signing secrets of subscriptions, private keys), as JWE compact
  * serialization (RFC 7516 section 3.1) with `dir` and `A256GCM`. The first key seals, and every key opens what it
  * sealed: to rotate, put a new key first. A text names its key by id, and by fingerprint in case another key gets the
- * id later. Throws for invalid keys.
+ * id later. Throws for invalid keys. `onUnopened` gets the owner of each secret that cannot be opened.
  */
-export function createVault(keys: readonly VaultKey[]): Vault {
-  const current = keys[0];
+export function createVault(
+  keys: readonly VaultKey[],
+  onUnopened: (owner: string, cause: unknown) => void = () => undefined,
+): Vault {
+  const [current, ...older] = keys;
   const secrets = new Map(keys.map(({ id, key }) => [id, secretKey(id, key)]));
   if (!current) throw new Error('No key for secrets is configured.');
   if (secrets.size !== keys.length) throw new Error('Two keys for secrets have the same id.');
@@ -52,29 +60,55 @@ export function createVault(keys: readonly VaultKey[]): Vault {
     return secret;
   }
 
-  const header = { alg: 'dir', enc: 'A256GCM', kid: current.id, fingerprint: fingerprintOf(current.key) };
+  async function decrypt(sealed: string, { tenant, owner }: SealContext): Promise<unknown> {
+    const { plaintext, protectedHeader } = await compactDecrypt(sealed, ({ kid }) => keyNamed(kid), {
+      keyManagementAlgorithms: ['dir'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+    });
+    if (protectedHeader['tenant'] !== tenant || protectedHeader['owner'] !== owner)
+      throw new Error('A secret was sealed for another owner.');
+    return JSON.parse(Buffer.from(plaintext).toString()) as unknown;
+  }
+
+  const header = headerOf(current);
   const fingerprintKey = createHmac('sha256', current.key).update('fingerprints of credentials').digest();
   return {
-    beginning: beginningOf(header),
+    beginnings: [beginningOf(header), ...older.map((key) => beginningOf(headerOf(key)))],
     async seal(secret, { tenant, owner }) {
       return new CompactEncrypt(Buffer.from(JSON.stringify(secret)))
         .setProtectedHeader({ ...header, tenant, owner })
         .encrypt(keyNamed(current.id));
     },
-    async open(sealed, { tenant, owner }) {
-      const { plaintext, protectedHeader } = await compactDecrypt(sealed, ({ kid }) => keyNamed(kid), {
-        keyManagementAlgorithms: ['dir'],
-        contentEncryptionAlgorithms: ['A256GCM'],
-      });
-      if (protectedHeader['tenant'] !== tenant || protectedHeader['owner'] !== owner)
-        throw new Error('A secret was sealed for another owner.');
-      return JSON.parse(Buffer.from(plaintext).toString()) as unknown;
+    async open(sealed, context) {
+      try {
+        return await decrypt(sealed, context);
+      } catch (cause) {
+        onUnopened(context.owner, cause);
+        throw secretUnavailable(cause);
+      }
     },
     fingerprint(secret, { tenant, owner }) {
       const members = Object.entries(secret).sort(([a], [b]) => (a < b ? -1 : 1));
       return hashOf(fingerprintKey, JSON.stringify([tenant, owner, members]));
     },
   };
+}
+
+/** Seconds, before it is worth another attempt: someone has to configure a key. */
+export const secretRetrySeconds = 60;
+
+export function secretUnavailable(cause?: unknown): RegistryError {
+  return new RegistryError('secret_unavailable', requestTexts.secretUnavailable, {
+    cause,
+    retryAfterSeconds: secretRetrySeconds,
+  });
+}
+
+export const isSecretUnavailable = (error: unknown): boolean =>
+  error instanceof RegistryError && error.code === 'secret_unavailable';
+
+function headerOf({ id, key }: VaultKey) {
+  return { alg: 'dir', enc: 'A256GCM', kid: id, fingerprint: fingerprintOf(key) };
 }
 
 function fingerprintOf(key: Uint8Array): string {
@@ -100,13 +134,15 @@ function secretKey(id: string, key: Uint8Array): KeyObject {
 
 const keyFile = z.object({ keys: z.array(z.object({ id: z.string().min(1), key: z.base64url().length(43) })).min(1) });
 
+export const developmentKeysIn = (dataFolder: string) => join(dataFolder, 'credential-keys.json');
+
 /**
  * The keys for secrets on a developer's machine, created once as `credential-keys.json` in the data folder.
  * Rejects with an Error that names the file if it cannot be read.
  */
 export async function openDevelopmentKeys(dataFolder: string): Promise<VaultKey[]> {
   return openKeyFile(
-    join(dataFolder, 'credential-keys.json'),
+    developmentKeysIn(dataFolder),
     () => ({ keys: [{ id: 'development', key: randomBytes(32).toString('base64url') }] }),
     (content) => keyFile.parse(content).keys.map(({ id, key }) => ({ id, key: Buffer.from(key, 'base64url') })),
   );

@@ -1,8 +1,7 @@
 import type { components } from '../../base/contract/contract.gen.js';
-import type { Logger } from 'pino';
 import type { Secrets } from '../../matching/match/match-message.js';
 import type { Database } from '../storage/database.js';
-import type { SealContext, Vault } from '../storage/vault.js';
+import { isSecretUnavailable, type SealContext, type Vault } from '../storage/vault.js';
 
 export type SinkCredential = components['schemas']['SinkCredential'];
 /** As it is sealed. */
@@ -25,58 +24,37 @@ export interface SecretsOfSubscription {
 /**
  * Opens the secrets of a tenant's subscriptions, by subscription. `sinks` are the sinks that the caller knows. A
  * subscription without secrets is left out, and so is one whose sink has changed: secrets are for its sink only. A secret
- * that no key opens does not affect the others. A previous one that no key opens is left out.
+ * that no key opens does not affect the others.
  */
 export type ReadSecrets = (
   tenant: string,
   sinks: ReadonlyMap<string, string>,
 ) => Promise<Map<string, SecretsOfSubscription>>;
 
-const loggedAgainMs = 3_600_000;
-
-export function createSecretReader(settings: {
+export function createSecretReader({
+  database,
+  vault,
+}: {
   database: Database;
   vault: Pick<Vault, 'open'>;
-  log: Logger;
 }): ReadSecrets {
-  const { database, vault, log } = settings;
-  /** Subscriptions with a secret that was logged as unreadable, since a time of the monotonic clock. */
-  const logged = { subscriptions: new Set<string>(), since: -Infinity };
-
-  function logOnce(subscription: string, err: unknown): void {
-    if (performance.now() - logged.since > loggedAgainMs) {
-      logged.subscriptions.clear();
-      logged.since = performance.now();
+  /** The present secret and the previous one; `unreadable` if one of them is. Without the previous one, it would look over. */
+  async function open<Secret>(row: Row, tenant: string, present: string, previous: string | null) {
+    try {
+      const owner = ownerOf(tenant, row.id);
+      const texts = [present, ...(previous === null ? [] : [previous])];
+      return (await Promise.all(texts.map((text) => vault.open(text, owner)))) as [Secret, Secret?];
+    } catch (error) {
+      if (isSecretUnavailable(error)) return 'unreadable';
+      throw error;
     }
-    if (logged.subscriptions.has(subscription)) return;
-    logged.subscriptions.add(subscription);
-    log.error({ err, subscription }, 'no key opens a secret of this subscription');
-  }
-
-  /** The present secret and the previous one; undefined for what is not there, or no key opens. */
-  async function open<Secret>(
-    row: Row,
-    tenant: string,
-    ...sealed: Array<string | null>
-  ): Promise<Array<Secret | undefined>> {
-    const opened = sealed.map(async (text) => {
-      if (text === null) return undefined;
-      return vault.open(text, ownerOf(tenant, row.id)).then(
-        (secret) => secret as Secret,
-        (error: unknown) => {
-          logOnce(row.id, error);
-          return undefined;
-        },
-      );
-    });
-    return Promise.all(opened);
   }
 
   async function credentialOf(row: Row, tenant: string): Promise<Secrets | undefined> {
     if (row.sinkcredential === null) return undefined;
-    const sealed = [row.sinkcredential, row.previouscredential];
-    const [sinkcredential, previous] = await open<SinkCredential>(row, tenant, ...sealed);
-    if (sinkcredential === undefined) return 'unreadable';
+    const opened = await open<SinkCredential>(row, tenant, row.sinkcredential, row.previouscredential);
+    if (opened === 'unreadable') return opened;
+    const [sinkcredential, previous] = opened;
     const until = row.previousuntil?.toISOString();
     const overlap = previous && until !== undefined && { until, sinkcredential: previous };
     return { sinkcredential, ...(overlap && { previouscredential: overlap }) };
@@ -84,8 +62,9 @@ export function createSecretReader(settings: {
 
   async function signingOf(row: Row, tenant: string): Promise<Secrets | undefined> {
     if (row.signingsecret === null) return undefined;
-    const [present, previous] = await open<SigningSecret>(row, tenant, row.signingsecret, row.previoussigningsecret);
-    if (present === undefined) return 'unreadable';
+    const opened = await open<SigningSecret>(row, tenant, row.signingsecret, row.previoussigningsecret);
+    if (opened === 'unreadable') return opened;
+    const [present, previous] = opened;
     const signingoverlapuntil = row.previoussigninguntil?.toISOString();
     if (!previous || signingoverlapuntil === undefined) return { signingsecrets: [present.secret] };
     return { signingsecrets: [present.secret, previous.secret], signingoverlapuntil };

@@ -170,9 +170,9 @@ test('the private part is sealed for its row, and resealed with the other secret
   expect(row?.privatekey).not.toContain(jwk.d);
   const [old = { id: '', key: new Uint8Array() }] = await openDevelopmentKeys(registry.env['ASSENT_DATA'] ?? '');
   const next = createVault([{ id: 'next', key: Buffer.alloc(32, 1) }, old]);
-  expect(await resealSecrets(registry.service.database, next)).toMatchObject({ unopened: 0 });
+  expect(await resealSecrets(registry.service.database, next)).toBeGreaterThan(0);
   const [resealed] = await registry.sql<{ privatekey: string }>('select privatekey from registry_key');
-  expect(resealed?.privatekey.startsWith(next.beginning)).toBe(true);
+  expect(resealed?.privatekey.startsWith(next.beginnings[0])).toBe(true);
   await resealSecrets(registry.service.database, createVault([old, { id: 'next', key: Buffer.alloc(32, 1) }]));
   expect((await openKey()).context).toEqual(context);
 });

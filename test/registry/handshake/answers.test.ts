@@ -137,6 +137,7 @@ test('the table has every verdict on a response, once', () => {
       'interrupted',
       'blocked',
       'held_by_budget',
+      'secret_unavailable',
     ],
     ...['name_not_public', ...ours, ...ofProxy],
   ];

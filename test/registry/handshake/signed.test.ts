@@ -187,16 +187,21 @@ test('each attempt is signed anew, and so is a dry run', async () => {
   expect(requests().length).toBeGreaterThanOrEqual(3);
 });
 
-test('a handshake goes out unsigned if its key cannot be opened, which is logged once', async () => {
+test('a handshake whose key was altered in the database is not sent, and the others are, which is logged once', async () => {
   const name = 'broken.example.com';
   await admin.post('/v1/origins').send({ name }).expect(201);
   await registry.sql(`update origin_key set privatekey = 'x' where origin = $1`, name);
-  const [first, second] = [await ask(name, '/broken'), await ask(name, '/broken/2')];
-  for (const { subscription, handshake } of [first, second]) {
-    expect(subscription).toMatchObject({ status: 'active' });
-    expect(handshake.attempts[0]).not.toHaveProperty('signature');
+  for (const path of ['/broken', '/broken/2']) {
+    registry.receiver.consent(path);
+    const request = { sink: registry.receiver.sink(path), origin: name, protocol: 'HTTP' };
+    const { body } = await subscriber.post('/v1/subscriptions').set('Prefer', 'wait=1').send(request).expect(201);
+    await registry.service.worker.drain();
+    const { body: found } = await subscriber.get(`/v1/subscriptions/${body.id}`).expect(200);
+    expect(found).toMatchObject({ status: 'pending', statusdetails: { code: 'secret_unavailable' } });
   }
-  expect(registry.logs.filter((line) => line.includes('no key opens this private key'))).toHaveLength(1);
+  expect((await ask(dictionary, '/beside')).subscription).toMatchObject({ status: 'active' });
+  expect(registry.receiver.asked.filter(({ path }) => path.startsWith('/broken'))).toEqual([]);
+  expect(registry.logs.filter((line) => line.includes('no key decrypts this secret'))).toHaveLength(1);
 });
 
 test('a key that was revoked or has ended never signs', async () => {

@@ -1,7 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
-import { createLog } from '../../../src/registry/http/log.js';
 import { Signers, type Signer } from '../../../src/registry/origins/keys.js';
 import { createVault, openDevelopmentKeys } from '../../../src/registry/storage/vault.js';
 import { isDigestOf } from '../../../src/signatures/content-digest.js';
@@ -38,10 +37,11 @@ async function newOrigin(policy: object = {}): Promise<string> {
 /** Of another process. */
 async function openSigners(): Promise<Signers> {
   const vault = createVault(await openDevelopmentKeys(registry.env.ASSENT_DATA!));
-  return new Signers({ vault, publicUrl: 'https://assent.test', log: createLog('silent') });
+  return new Signers({ vault, publicUrl: 'https://assent.test' });
 }
 const signerIn = async (signers: Signers, name: string): Promise<Signer | undefined> =>
-  (await signers.of(registry.service.database.sql, [{ tenant: 'gemeente', origin: name }])).get(name);
+  (await signers.of(registry.service.database.sql, [{ tenant: 'gemeente', origin: name }])).get(name) as
+    Signer | undefined;
 const signerOf = async (name: string) => signerIn(await openSigners(), name);
 const privateKeys = async (name: string) => (await signer.get(`/v1/origins/${name}/private-keys`).expect(200)).body;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { CompactEncrypt, decodeProtectedHeader } from 'jose';
+import { decodeProtectedHeader } from 'jose';
 import { resealSecrets } from '../../../src/registry/storage/reseal.js';
 import { createVault } from '../../../src/registry/storage/vault.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
@@ -44,47 +44,37 @@ test('secrets under an older key are resealed once with the current key, and ope
   ] as const) {
     const vault = createVault([present, ...older]);
     const { database } = registry.service;
-    expect(await resealSecrets(database, vault)).toMatchObject({ resealed: 3, unopened: 0 });
+    expect(await resealSecrets(database, vault)).toBe(3);
     const texts = await sealed();
     expect(keysIn(texts)).toEqual([present.id, present.id]);
     const alone = createVault([present]);
     const opened = ids.map((id) => alone.open(texts.get(id) ?? '', contextOf(id)));
     expect(await Promise.all(opened)).toMatchObject([{ secret: 'one' }, { secret: 'two' }]);
-    expect(await resealSecrets(database, vault)).toMatchObject({ resealed: 0 });
+    expect(await resealSecrets(database, vault)).toBe(0);
     expect(await sealed()).toEqual(texts);
   }
 });
 
-test('a credential that no key opens is reported and stays, and the others are resealed', async () => {
+test('a credential that no key opens stays, and the others are resealed', async () => {
   const [id = ''] = (await sealed()).keys();
   const credential = { credentialtype: 'PLAIN' };
   const text = await createVault([lost]).seal(credential, contextOf(id));
   await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, id);
   const vault = createVault([second, first]);
   const told = await resealSecrets(registry.service.database, vault);
-  expect(told).toEqual({ resealed: 2, unopened: 1, example: `subscription:${id}` });
+  expect(told).toBe(2);
   const after = await sealed();
   expect(after.get(id)).toBe(text);
   expect(keysIn(after).sort()).toEqual([second.id, lost.id]);
 });
 
-test('a credential under another key of the same id is reported too, and one that names its key only by id is resealed', async () => {
-  const [id = '', other = ''] = (await sealed()).keys();
+test('a credential under another key of the same id stays, too', async () => {
+  const [id = ''] = (await sealed()).keys();
   const impostor = createVault([{ ...second, key: randomBytes(32) }]);
-  const context = contextOf(other);
-  const older = await new CompactEncrypt(Buffer.from('{}'))
-    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: second.id, ...context })
-    .encrypt(second.key);
-  for (const [text, of] of [
-    [await impostor.seal({}, contextOf(id)), id],
-    [older, other],
-  ]) {
-    await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, of);
-  }
-  const vault = createVault([second]);
-  const told = await resealSecrets(registry.service.database, vault);
-  expect(told).toEqual({ resealed: 1, unopened: 1, example: `subscription:${id}` });
-  expect(await vault.open((await sealed()).get(other) ?? '', context)).toEqual({});
+  const text = await impostor.seal({}, contextOf(id));
+  await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, id);
+  expect(await resealSecrets(registry.service.database, createVault([first, second]))).toBe(2);
+  expect((await sealed()).get(id)).toBe(text);
 });
 
 test('a previous credential that overlaps is resealed with the current key, too', async () => {

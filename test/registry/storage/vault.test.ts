@@ -11,6 +11,8 @@ const credential = { credentialtype: 'ACCESSTOKEN', accesstoken: 'planted-é', n
 const newKey = (id: string): VaultKey => ({ id, key: randomBytes(32) });
 const [first, second] = [newKey('first'), newKey('second')];
 const vault = createVault([first]);
+/** Nothing goes on as if there were no secret. */
+const refused = (cause: object) => ({ code: 'secret_unavailable', cause });
 
 test('a credential opens unchanged, and the sealed text reveals nothing of it', async () => {
   const sealed = await vault.seal(credential, context);
@@ -23,7 +25,7 @@ test('a credential opens unchanged, and the sealed text reveals nothing of it', 
     ...context,
   };
   expect(decodeProtectedHeader(sealed)).toEqual(header);
-  expect(sealed.startsWith(vault.beginning)).toBe(true);
+  expect(sealed.startsWith(vault.beginnings[0])).toBe(true);
   expect(sealed.split('.').map((part) => Buffer.from(part, 'base64url').toString())).not.toContainEqual(
     expect.stringContaining('planted'),
   );
@@ -39,7 +41,9 @@ test.each([
   ['a context whose parts are shifted', { tenant: 'as', owner: 'ubscription:s1' }],
 ])('a credential that is copied to %s does not open there', async (_, other) => {
   const sealed = await vault.seal(credential, context);
-  await expect(vault.open(sealed, other)).rejects.toThrow('sealed for another owner');
+  await expect(vault.open(sealed, other)).rejects.toMatchObject(
+    refused({ message: expect.stringContaining('sealed for another owner') }),
+  );
 });
 
 test('a text with a header rewritten for another row does not open there', async () => {
@@ -47,7 +51,7 @@ test('a text with a header rewritten for another row does not open there', async
   const other = { ...context, owner: 'subscription:s2' };
   const header = { ...decodeProtectedHeader(parts.join('.')), ...other };
   const forged = [Buffer.from(JSON.stringify(header)).toString('base64url'), ...parts.slice(1)].join('.');
-  await expect(vault.open(forged, other)).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
+  await expect(vault.open(forged, other)).rejects.toMatchObject(refused({ code: 'ERR_JWE_DECRYPTION_FAILED' }));
 });
 
 test.each([
@@ -59,20 +63,22 @@ test.each([
   const bytes = Buffer.from(parts[index]!, 'base64url');
   bytes[0]! ^= 1;
   parts[index] = bytes.toString('base64url');
-  await expect(vault.open(parts.join('.'), context)).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
+  await expect(vault.open(parts.join('.'), context)).rejects.toMatchObject(
+    refused({ code: 'ERR_JWE_DECRYPTION_FAILED' }),
+  );
 });
 
 test.each([[0], [4], [12], [15]])('a tag that is cut to %d bytes is refused', async (length) => {
   const parts = (await vault.seal(credential, context)).split('.');
   parts[4] = Buffer.from(parts[4]!, 'base64url').subarray(0, length).toString('base64url');
-  await expect(vault.open(parts.join('.'), context)).rejects.toMatchObject({ code: 'ERR_JWE_INVALID' });
+  await expect(vault.open(parts.join('.'), context)).rejects.toMatchObject(refused({ code: 'ERR_JWE_INVALID' }));
 });
 
 test('another algorithm with the same key is refused', async () => {
   const wrapped = await new CompactEncrypt(Buffer.from('{}'))
     .setProtectedHeader({ alg: 'A256KW', enc: 'A256GCM', kid: 'first', ...context })
     .encrypt(first.key);
-  await expect(vault.open(wrapped, context)).rejects.toMatchObject({ code: 'ERR_JOSE_ALG_NOT_ALLOWED' });
+  await expect(vault.open(wrapped, context)).rejects.toMatchObject(refused({ code: 'ERR_JOSE_ALG_NOT_ALLOWED' }));
 });
 
 test('after a rotation old credentials open and ask to be sealed again, new ones use the new key', async () => {
@@ -80,13 +86,15 @@ test('after a rotation old credentials open and ask to be sealed again, new ones
   const rotated = createVault([second, first]);
   expect(await rotated.open(old, context)).toEqual(credential);
   const fresh = await rotated.seal(credential, context);
-  await expect(vault.open(fresh, context)).rejects.toThrow('the key "second", which is not configured');
+  await expect(vault.open(fresh, context)).rejects.toMatchObject(
+    refused({ message: expect.stringContaining('the key "second", which is not configured') }),
+  );
 });
 
 test('a wrong key under a known id is refused', async () => {
   const sealed = await vault.seal(credential, context);
   const impostor = createVault([newKey('first')]);
-  await expect(impostor.open(sealed, context)).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
+  await expect(impostor.open(sealed, context)).rejects.toMatchObject(refused({ code: 'ERR_JWE_DECRYPTION_FAILED' }));
 });
 
 test('invalid keys are refused at once, without showing them', () => {
