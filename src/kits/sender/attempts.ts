@@ -1,3 +1,4 @@
+import { RegistryError } from '../../base/errors.js';
 import { placeOf, traced, type TraceSpan, type Tracing } from '../../base/tracing.js';
 import { failuresOfProxy } from '../../outbound/failure.js';
 import type { GuardedClient, GuardedReply } from '../guard/index.js';
@@ -28,6 +29,13 @@ export interface Attempt {
   /** `webhook-id`, if it is needed. */
   messageId: () => string;
   maxReadBytes?: number | undefined;
+}
+
+/** Nothing was sent: a key to sign with is missing, and may come. */
+export interface Withheld {
+  kind: 'withheld';
+  detail: string;
+  retryAfterSeconds: number;
 }
 
 const maxBehind = 10_000;
@@ -64,11 +72,16 @@ export class Attempts {
    * Signs and sends a request, and reports the response. Gives the permit back if nothing was sent. Rejects with the reason
    * of the signal, and for headers that cannot be sent.
    */
-  send(attempt: Attempt, permit: Permit, signal: AbortSignal): Promise<GuardedReply> {
+  async send(attempt: Attempt, permit: Permit, signal: AbortSignal): Promise<GuardedReply | Withheld> {
     const { tracing } = this.#settings;
-    if (tracing === undefined) return this.#send(attempt, permit, signal);
     const attributes = { method: 'POST', ...placeOf(attempt.to.sink) };
-    return traced(tracing, 'POST', { attributes }, (span) => this.#send(attempt, permit, signal, span));
+    const sent = tracing
+      ? traced(tracing, 'POST', { attributes }, (span) => this.#send(attempt, permit, signal, span))
+      : this.#send(attempt, permit, signal);
+    return sent.catch((error: unknown): Withheld => {
+      if (!(error instanceof RegistryError) || error.code !== 'secret_unavailable') throw error;
+      return { kind: 'withheld', detail: error.message, retryAfterSeconds: error.retryAfterSeconds ?? 1 };
+    });
   }
 
   async #send(

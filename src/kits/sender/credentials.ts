@@ -1,12 +1,14 @@
 import type { EventRequest } from '../../events/read-events.js';
-import type {
-  BatchResult,
-  MatchResult,
-  MatchedMessage,
-  Secrets,
-  SecretsOf,
+import {
+  sinkOfPair,
+  type BatchResult,
+  type MatchResult,
+  type MatchedMessage,
+  type Secrets,
+  type SecretsOf,
 } from '../../matching/match/match-message.js';
 import type { MatchedPair } from '../../matching/replica/known-pairs.js';
+import { AssentError } from '../client/assent-error.js';
 import type { Client } from '../client/create-client.js';
 import { deniedBy } from './leases.js';
 
@@ -76,12 +78,15 @@ export function createCredentials(
     return data as MatchResult | BatchResult;
   }
 
-  async function askForSink(origin: string, minRevision: string, sink: string) {
-    const { data } = await client.GET('/deliveries/settings', {
-      params: { query: { origin, sink, minRevision } },
-      signal,
-    });
-    return data;
+  async function askForSink(origin: string, minRevision: string, pair: MatchedPair): Promise<MatchResult> {
+    try {
+      const query = { origin, sink: pair.sink, minRevision };
+      const { data } = await client.GET('/deliveries/settings', { params: { query }, signal });
+      return data;
+    } catch (error) {
+      if (!(error instanceof AssentError) || error.code !== 'secret_unavailable') throw error;
+      return { origin, revision: minRevision, sinks: [], withheld: [sinkOfPair(pair)] };
+    }
   }
 
   /** Reports what this token may not read, and what the registry cannot decrypt. */
@@ -189,7 +194,7 @@ export function createCredentials(
     },
     async ofSink(origin, revision, pair) {
       if (!hasSecrets(pair)) return { secrets: undefined, until: Infinity };
-      const asked = await find(origin, [pair], () => askForSink(origin, revision, pair.sink)).catch(deniedBy);
+      const asked = await find(origin, [pair], () => askForSink(origin, revision, pair)).catch(deniedBy);
       if ('denied' in asked) return asked;
       const secrets = asked.secrets.get(pair);
       const { until = 0 } = asked.found.get(pair) ?? {};

@@ -14,13 +14,16 @@ export interface DeliveryResult {
   /**
    * The kind of the last response, as in reports (`delivered`, `gone`, `throttled`, `unavailable`, `mediarefused`,
    * `unauthorized`, `redirected`, `rejected`, `failed`, or `no_response` without one). Or why nothing was sent: `denied`
-   * (no consent, or a hold), `withheld` (the credential or the signing secret is missing or cannot be applied), `blocked` (the sink, or an
-   * address that its name resolves to, is not allowed).
+   * (no consent, or a hold), `withheld` (the credential or the signing secret is missing or cannot be applied, or there is
+   * no key to sign with), `blocked` (the sink, or an address that its name resolves to, is not allowed).
    */
   outcome: OutcomeKind | 'denied' | 'withheld' | 'blocked';
   /** The HTTP status code of the last response. */
   statusCode?: number;
-  /** Why there is no response, as a code such as `connection_refused` or `proxy_unreachable`. */
+  /**
+   * Why there is no response, as a code such as `connection_refused` or `proxy_unreachable`. With `withheld`,
+   * `secret_unavailable` if it can be sent later: the registry cannot decrypt a secret, or the keys could not be loaded.
+   */
   code?: string;
   /** The same as a sentence. */
   detail?: string;
@@ -77,7 +80,15 @@ export function createDeliver(settings: DeliverSettings) {
     const detail = requests.withheldBy(origin, to);
     if (detail !== undefined) return { sink, outcome: 'withheld', detail, attempts: 0 };
     const messageId = () => idOfEvent(event, sink);
-    for (let attempts = 0, isSwitched = false; ;) {
+    for (let attempts = 0, waits = 0, isSwitched = false; ;) {
+      // Not while a permit waits to be used.
+      const notReady = await signing.prepare(origin);
+      if (notReady !== undefined) {
+        waits += 1;
+        if (attempts + waits >= maxAttempts) return { ...withheld(sink, notReady.detail), attempts };
+        await sleep(retryDelayMs(waits, backoff), signal);
+        continue;
+      }
       // Throws before there is a permit.
       let using = requests.withCredential(origin, to);
       let message = deliveryOf(event, origin, using);
@@ -101,7 +112,8 @@ export function createDeliver(settings: DeliverSettings) {
         }
       }
       const reply = await requests.send({ origin, to: using, message, messageId }, permit, signal);
-      const isUnsigned = signing.lacksKeys(origin);
+      // The origin has changed since: as above.
+      if (reply.kind === 'withheld') continue;
       if (reply.kind === 'blocked') return { sink, outcome: 'blocked', detail: reply.detail, attempts };
       attempts += 1;
       const outcome = kindOf(reply.kind === 'answered' ? reply.status : undefined);
@@ -110,8 +122,7 @@ export function createDeliver(settings: DeliverSettings) {
         isSwitched = requests.switchCredential(origin, to, using);
         if (isSwitched) continue;
       }
-      const mayPass = isTransient.has(outcome) || (isUnsigned && outcome === 'unauthorized');
-      if (!mayPass || attempts >= maxAttempts) {
+      if (!isTransient.has(outcome) || attempts >= maxAttempts) {
         const { helduntil } = permission(origin, sink);
         const what =
           reply.kind === 'answered' ? { statusCode: reply.status } : { code: reply.code, detail: reply.detail };
@@ -125,7 +136,7 @@ export function createDeliver(settings: DeliverSettings) {
 
   return async function deliver(
     event: object,
-    { origin: name, sinks, withheld = [] }: DeliveredMatch,
+    { origin: name, sinks, withheld: unreadable = [] }: DeliveredMatch,
     { attempts = 5, signal: caller }: DeliverOptions = {},
   ): Promise<DeliveryResult[]> {
     if (Array.isArray(event) || typeof (event as { headers?: unknown }).headers === 'object') {
@@ -134,8 +145,6 @@ export function createDeliver(settings: DeliverSettings) {
     const origin = name.toLowerCase();
     const over = new LinkedController([caller, closing]);
     try {
-      // Not while a permit waits to be used.
-      await signing.prepare(origin);
       const results = await Promise.all(
         sinks.map((to) => {
           const start = () => deliverTo(event, origin, to, attempts, over.signal);
@@ -143,12 +152,21 @@ export function createDeliver(settings: DeliverSettings) {
         }),
       );
       const detail = 'The registry cannot decrypt a secret of this webhook.';
-      return [...results, ...withheld.map(({ sink }) => ({ sink, outcome: 'withheld' as const, detail, attempts: 0 }))];
+      return [...results, ...unreadable.map(({ sink }) => withheld(sink, detail))];
     } finally {
       over.abort();
     }
   };
 }
+
+/** It can be sent later. */
+const withheld = (sink: string, detail: string): DeliveryResult => ({
+  sink,
+  outcome: 'withheld',
+  code: 'secret_unavailable',
+  detail,
+  attempts: 0,
+});
 
 function inSpan(
   tracing: Tracing,

@@ -26,7 +26,8 @@ export interface ForwardRequest {
 /**
  * `answered`: what the webhook returned; `body` is undefined if it is too long or broke off. After a 401 during a rotation
  * of the credential, the next request has the other one, so send it again. `denied`: nothing may be sent now; seconds are
- * given if waiting helps. `withheld`: the credential or the signing secret is missing or cannot be applied. `blocked`: the
+ * given if waiting helps. `withheld`: the credential or the signing secret is missing or cannot be applied, or there is no
+ * key to sign with; seconds are given if that may pass. `blocked`: the
  * sink, or an address of its host, is not allowed. `unanswered`: no response. `reported` is false if it is the fault of the
  * sender's own proxy, so that the registry did not get the outcome.
  */
@@ -46,7 +47,7 @@ export type ForwardResult =
       /** With fractions. */
       retryAfterSeconds?: number;
     }
-  | { kind: 'withheld'; detail: string }
+  | { kind: 'withheld'; detail: string; retryAfterSeconds?: number }
   | { kind: 'blocked'; code: string; detail: string }
   | { kind: 'unanswered'; code: string; detail: string; reported: boolean };
 
@@ -90,19 +91,22 @@ export function createForward(settings: ForwardSettings) {
     if (!held.allowed) return denied(held as Denied);
     const found = await sinks.of(origin, sink);
     if ('denied' in found) return denied(found.denied);
-    if ('unreadable' in found) return { kind: 'withheld', detail: found.unreadable };
+    if ('unreadable' in found) return { kind: 'withheld', detail: found.unreadable, retryAfterSeconds: 60 };
     const detail = attempts.withheldBy(origin, found.to);
     if (detail !== undefined) return { kind: 'withheld', detail };
     const to = attempts.withCredential(origin, found.to);
     const content = contentOf(request);
     const message = addressed(content, origin, to);
     // Not while a permit waits to be used.
-    await signing.prepare(origin);
+    const notReady = await signing.prepare(origin);
+    if (notReady !== undefined) return { kind: 'withheld', ...notReady };
     const permit = await tryAcquire(origin, sink, signal);
     if (!permit.allowed) return denied(permit);
     const messageId = () => idOf(content, sink);
     const reply = await attempts.send({ origin, to, message, messageId, maxReadBytes }, permit, signal);
     switch (reply.kind) {
+      case 'withheld':
+        return reply;
       case 'answered':
         if (reply.status === 401) attempts.switchCredential(origin, found.to, to);
         return { kind: 'answered', status: reply.status, headers: reply.headers, body: reply.body };

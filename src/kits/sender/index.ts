@@ -78,6 +78,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     onFault,
     createReplica: () => new Replica({ dialects, now }),
     onChange(of, sink, kind = '') {
+      if (of === undefined || kind.startsWith('origin.')) signing.forget(of);
       // A block changes no credential, and forgetting all of them would ask for all of them again.
       if (!kind.startsWith('block.')) credentials.forget(of, sink);
       // The subscription may have left another sink, which the change does not name.
@@ -236,7 +237,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     async sinkOf(name, sink) {
       const found = await sinks.of(name.toLowerCase(), sink);
       if ('to' in found) return found.to;
-      if ('unreadable' in found) throw new Error(found.unreadable);
+      if ('unreadable' in found) throw new RegistryError('secret_unavailable', found.unreadable);
       const { denial: rule, message: detail = '' } = found.denied;
       const faults = [{ pointer: 'sink', rule: rule as Denial, detail }];
       throw new RegistryError('not_permitted', detail, { faults });

@@ -47,6 +47,8 @@ type Answered = Extract<ForwardResult, { kind: 'answered' }>;
 
 /** While the registry is away, and after a fault that another attempt may not have. */
 const pauseSeconds = 5;
+/** Someone has to change something, such as the scopes of this process. */
+const withheldSeconds = 60;
 const maxSinks = 1_000;
 
 /**
@@ -152,7 +154,9 @@ export class Egress {
       case 'blocked':
         return this.#denial('not_permitted', result.code as FaultRule, result.detail);
       case 'withheld':
-        return new RegistryError('secret_unavailable', result.detail, { retryAfterSeconds: 60 });
+        return new RegistryError('secret_unavailable', result.detail, {
+          retryAfterSeconds: result.retryAfterSeconds ?? withheldSeconds,
+        });
       case 'unanswered': {
         const isLate = result.code === 'deadline_exceeded' || result.code === 'proxy_timeout';
         return new RegistryError(isLate ? 'no_response_in_time' : 'no_response', result.detail);

@@ -127,6 +127,9 @@ const valueOf = ({ headers }: Posted, name: string) =>
   headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1] ?? '';
 const deliver = (by: Sender, event: object, origin: string) => by.deliver(event, by.match(event, { origin }));
 const delivered = [{ outcome: 'delivered' }];
+const deliverOnce = (by: Sender, event: object, origin: string) =>
+  by.deliver(event, by.match(event, { origin }), { attempts: 1 });
+const withheld = [{ outcome: 'withheld', code: 'secret_unavailable', attempts: 0 }];
 const faultsOf = (origin: string) => senders.faults.map(String).filter((text) => text.includes(origin));
 
 test.each([
@@ -179,29 +182,49 @@ test('a key of its own signs for the origins that list it, and the registry is n
   const own = await start({ token: () => tokenWith(), signing: { key: key!.jwk, agent } });
   expect(await deliver(own, event, origin)).toMatchObject(delivered);
   expect(await verify(origin, posted[0]!)).toMatchObject({ ok: true, signature: { keyid: key!.keyid, agent } });
-  for (const _ of [1, 2]) expect(await deliver(own, other.event, other.origin)).toMatchObject(delivered);
-  expect(other.posted.map(isSigned)).toEqual([false, false]);
+  // The registry lists another key there, so this one proves nothing.
+  for (const _ of [1, 2]) expect(await deliverOnce(own, other.event, other.origin)).toMatchObject(withheld);
+  expect(other.posted).toEqual([]);
   expect(faultsOf(other.origin)).toHaveLength(1);
   const read = await registry.sql(`select 1 from audit where action = 'origin.keys_read'`);
   const asked = await start({ signing: { key: async (name) => (name === origin ? key!.jwk : undefined) } });
   await deliver(asked, event, origin);
+  // The host says that this sender has none there.
+  expect(await deliver(asked, other.event, other.origin)).toMatchObject(delivered);
+  expect(other.posted.map(isSigned)).toEqual([false]);
   expect(await registry.sql(`select 1 from audit where action = 'origin.keys_read'`)).toHaveLength(read.length);
   expect(await verify(origin, posted[1]!)).toMatchObject({ ok: true });
 });
 
-test('while the registry is unreachable, known keys sign on; without keys, deliveries go unsigned and at once, and a refusal is not the end', async () => {
-  const [known, unknown] = [await newWebhook(), await newWebhook()];
-  const refusing = await newWebhook({}, {}, [401]);
+test('while the registry is unreachable, known keys sign on; without keys, a delivery is withheld until they are here', async () => {
+  const [known, unknown, off] = [await newWebhook(), await newWebhook(), await newWebhook({ signatures: 'off' })];
   await deliver(sender, known.event, known.origin);
   relay.cut();
-  for (const { event, origin } of [known, unknown, unknown]) {
+  for (const { event, origin } of [known, off]) {
     expect(await deliver(sender, event, origin)).toMatchObject(delivered);
   }
   expect(await verify(known.origin, known.posted[1]!)).toMatchObject({ ok: true });
-  expect(unknown.posted.map(isSigned)).toEqual([false, false]);
+  for (const _ of [1, 2]) expect(await deliverOnce(sender, unknown.event, unknown.origin)).toMatchObject(withheld);
+  const [to] = sender.match(unknown.event, { origin: unknown.origin }).sinks;
+  const signing = sender.signedDeliveryOf(unknown.event, unknown.origin, to!);
+  await expect(signing).rejects.toMatchObject({ code: 'secret_unavailable' });
+  expect(unknown.posted).toEqual([]);
   expect(faultsOf(`keys of ${unknown.origin}`)).toHaveLength(1);
-  expect(await deliver(sender, refusing.event, refusing.origin)).toMatchObject(delivered);
-  expect(refusing.posted).toHaveLength(2);
+  // One that may wait goes on by itself.
+  const waiting = deliver(sender, unknown.event, unknown.origin);
+  relay.mend();
+  expect(await waiting).toMatchObject([{ outcome: 'delivered', attempts: 1 }]);
+  expect(await verify(unknown.origin, unknown.posted[0]!)).toMatchObject({ ok: true });
+});
+
+test('a registry that takes longer than two seconds for the keys gets no delivery sent unsigned', async () => {
+  const { origin, posted, event } = await newWebhook();
+  const slow = await start();
+  relay.loseAnswers();
+  expect(await deliverOnce(slow, event, origin)).toMatchObject(withheld);
+  relay.mend();
+  expect(await deliver(slow, event, origin)).toMatchObject(delivered);
+  expect(posted.map(isSigned)).toEqual([true]);
 });
 
 test('each signing secret of a match signs (Standard Webhooks), with one id for all requests of an event to a sink', async () => {
