@@ -136,7 +136,8 @@ export const consentCases = {
 
   R07: (session: Session) => deny(session, []),
 
-  R08: (session: Session) => deny(session, nearMisses(session, [`${session.origin}.attacker.test`])),
+  R08: (session: Session) =>
+    deny(session, nearMisses(session, [`${session.origin}.attacker.test`, `${session.origin}:8443`])),
 
   R09: (session: Session) => deny(session, nearMisses(session, [`x${session.origin}`, `a.${session.origin}`])),
 
@@ -161,6 +162,7 @@ export const consentCases = {
       ['without a rate', { rate: undefined }],
       ['with its header names in lower case', { named: (name) => name.toLowerCase() }],
       ['as a CORS preflight', { more: corsHeaders }],
+      [`with ${session.origin} in Origin and Referer`, { more: nameElsewhere(session) }],
       ...(offered === undefined ? [] : [['with a callback', { callback: offered }] as [string, Handshake]]),
     ];
     const asked = ways.map(([way, asks]) => ({
@@ -168,7 +170,9 @@ export const consentCases = {
       name: `${denied}, ${way},`,
       advice,
     }));
-    return deny(session, asked);
+    // Let in during development, by name, and never taken out.
+    const local = { name: `${denied}.localhost`, asks: { origin: `${denied}.localhost` }, advice };
+    return deny(session, [...asked, local]);
   },
 
   async R31(session: Session) {
@@ -184,7 +188,8 @@ export const consentCases = {
   },
 
   async R10(session: Session) {
-    const preflight = await session.send({ method: 'OPTIONS', url: session.settings.sink, headers: corsHeaders });
+    const headers = [...nameElsewhere(session), ...corsHeaders.slice(1)];
+    const preflight = await session.send({ method: 'OPTIONS', url: session.settings.sink, headers });
     const undecided = whyUndecided(preflight);
     if (undecided !== undefined) return session.notEvaluable(undecided, preflight);
     const [allowed] = responseLinesOf(preflight, 'webhook-allowed-origin');
@@ -227,6 +232,12 @@ const corsHeaders: Headers = [
   ['Origin', 'https://browser.example.com'],
   ['Access-Control-Request-Method', 'POST'],
   ['Access-Control-Request-Headers', 'content-type'],
+];
+
+/** The allowed origin where it says nothing. */
+const nameElsewhere = ({ origin }: Session): Headers => [
+  ['Origin', `https://${origin}`],
+  ['Referer', `https://${origin}/`],
 ];
 
 /** With --expect refusal. */

@@ -132,6 +132,30 @@ describe('no correct receiver gets a false alarm', () => {
   });
 });
 
+test.each<[string, Partial<Parts>, ReceiverCaseId]>([
+  ['names under localhost', { allows: (origin) => origin === allowed || origin.endsWith('.localhost') }, 'R27'],
+  ['a name with a port', { allows: (origin) => origin.split(':')[0] === allowed }, 'R08'],
+  [
+    'a name in Origin',
+    { allows: (origin, { headers }) => [origin, headers.origin?.slice('https://'.length)].includes(allowed) },
+    'R27',
+  ],
+  [
+    'a name in Referer, and no question',
+    {
+      preflight: (asked) => {
+        const reply = correct.preflight(asked);
+        const name = /^https:\/\/(.*)\/$/.exec(asked.headers.referer ?? '')?.[1];
+        return reply && { ...reply, headers: { ...reply.headers, ...(name && { 'WebHook-Allowed-Origin': name }) } };
+      },
+    },
+    'R10',
+  ],
+])('a receiver that takes %s for the allowed origin is caught', async (_, parts, id) => {
+  const { results } = await run({ ...correct, ...parts });
+  expect(idsOf(results, 'failed')).toEqual([id]);
+});
+
 test.each<[string, Partial<Parts>, How, consent: string, first: string]>([
   ['consents', {}, {}, 'seen', 'passed'],
   ['consents by the callback', { way: 'later' }, {}, 'seen', 'not_evaluable'],
