@@ -157,6 +157,7 @@ function evidenceOf(calls: readonly ReceivedCallback[]): TargetExchange[] {
     answered: 'HTTP/1.1 200 OK\nContent-Length: 0',
     answer: undefined,
     failure: '',
+    isDropped: false,
     duration: 0,
   }));
 }

@@ -17,6 +17,9 @@ import type { TargetExchange } from './wire.js';
 
 export const nothingAllowed = 'The origin that was asked for gets no consent in the response to OPTIONS. See R01.';
 
+const lostCallback =
+  'The request with a callback got no response, and the receiver closes some connections without one.';
+
 /** The response to the allowed origin, if it consents; else why the case cannot be evaluated. */
 export async function consenting(session: Session): Promise<TargetExchange | Finding> {
   const exchange = await session.consent();
@@ -64,6 +67,7 @@ export const consentCases = {
       const detail = 'It gives no consent in its response, but by the callback. See R17 to R20.';
       return session.notEvaluable(detail, exchange, attempt.exchange);
     }
+    if (attempt && session.isLost(attempt.exchange)) return session.notEvaluable(lostCallback, attempt.exchange);
     return (await changing(session)) ?? session.failed(explain(exchange, session), exchange);
   },
 
@@ -221,6 +225,7 @@ export const consentCases = {
     if (hasWebhookHeaders(exchange) || attempt?.isCalled || (attempt && hasWebhookHeaders(attempt.exchange))) {
       return session.notEvaluable('The receiver does the handshake.', exchange);
     }
+    if (attempt && session.isLost(attempt.exchange)) return session.notEvaluable(lostCallback, attempt.exchange);
     const status = exchange.answer?.status;
     if (status === 405) return session.passed('It has no WebHook header, and returns 405.', exchange);
     const detail = `No WebHook header came back, and the status is ${status}. A receiver that does the handshake: name an origin that it allows with --origin. One that does not: return 405.`;

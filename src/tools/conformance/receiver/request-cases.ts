@@ -1,9 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import type { Finding } from '../case.js';
 import { changing, consenting, isFinding, nothingAllowed } from './consent-cases.js';
 import { consentOf, meaningOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
 import type { TargetExchange } from './wire.js';
 
 const maxMs = 10_000;
+
+/** Failed, unless the response is missing because the receiver loses connections. */
+function unlessLost(session: Session, exchange: TargetExchange, detail: string, ...before: TargetExchange[]): Finding {
+  return session.isLost(exchange)
+    ? session.notEvaluable(`The receiver closes some connections without a response: ${exchange.failure}.`, exchange)
+    : session.failed(detail, ...before, exchange);
+}
 
 export const requestCases = {
   async R13(session: Session) {
@@ -32,6 +40,7 @@ export const requestCases = {
     const url = new URL(`/not-a-webhook-${randomBytes(4).toString('hex')}`, session.settings.sink).href;
     const other = await session.handshake({ url });
     const path = new URL(url).pathname;
+    if (session.isLost(other)) return session.notEvaluable(`${path} gets no response: ${other.failure}.`, other);
     if (other.answer === undefined || consentOf(other, session.origin) === undefined) {
       return session.passed(`${path} of the same host gives no consent.`, other);
     }
@@ -75,7 +84,7 @@ export const requestCases = {
       if (undecided !== undefined && exchange.answer !== undefined) return session.notEvaluable(undecided, exchange);
       if (meaningOf(exchange, session) !== meaningOf(allowed, session)) {
         const detail = `With ${name} the response differs. HTTP gives it no meaning: ignore it.`;
-        return (await changing(session)) ?? session.failed(detail, allowed, exchange);
+        return (await changing(session)) ?? unlessLost(session, exchange, detail, allowed);
       }
     }
     return session.passed(`The same response with ${Object.keys(variants).join(', ')}.`, allowed);
@@ -84,9 +93,12 @@ export const requestCases = {
   async R16(session: Session) {
     const allowed = await consenting(session);
     if (isFinding(allowed)) return allowed;
-    const all = await Promise.all(Array.from({ length: 10 }, () => session.handshake()));
+    const all = await Promise.all(Array.from({ length: 10 }, () => session.handshake({ again: false })));
     const silent = all.find(({ answer }) => answer === undefined);
-    if (silent !== undefined) return session.failed(`Of ten at once, one got no response: ${silent.failure}.`, silent);
+    if (silent !== undefined) {
+      const detail = `Of ten at once, one got no response: ${silent.failure}.`;
+      return (await changing(session)) ?? unlessLost(session, silent, detail);
+    }
     const slow = all.find(({ duration }) => duration > maxMs);
     if (slow !== undefined) return session.failed(`Of ten at once, one took ${slow.duration} ms.`, slow);
     const other = all.find((exchange) => meaningOf(exchange, session) !== meaningOf(allowed, session));

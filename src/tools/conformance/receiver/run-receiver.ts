@@ -4,6 +4,7 @@ import type { ReceiverCaseId } from '../cases.js';
 import { callbackCases } from './callback-cases.js';
 import { consentCases } from './consent-cases.js';
 import { deliveryCases } from './delivery-cases.js';
+import { eventCases } from './event-cases.js';
 import { requestCases } from './request-cases.js';
 import { signatureCases } from './signature-cases.js';
 import { Session, type SessionSettings } from './session.js';
@@ -19,6 +20,7 @@ const runs: Record<ReceiverCaseId, (session: Session) => Promise<Finding>> = {
   ...requestCases,
   ...callbackCases,
   ...deliveryCases,
+  ...eventCases,
   ...signatureCases,
 };
 

@@ -41,6 +41,9 @@ export interface SessionSettings {
 /** To one target, without bursts. */
 const maxRequests = 80;
 
+/** Of those, requests that are sent once more because a connection was closed. */
+const maxRepeats = 5;
+
 const timesAgain = 4;
 
 /** The origin of requests if none is named. */
@@ -57,6 +60,8 @@ export interface Handshake {
   named?: (name: string) => string;
   framing?: TargetRequest['framing'];
   url?: string;
+  /** As for `send`. */
+  again?: boolean;
 }
 
 /** How a handshake with a callback ended. */
@@ -87,8 +92,15 @@ export class Session {
   readonly twoAnswers = once(() => this.#askAgain());
   /** One event. */
   readonly delivery = once(() => this.post(withToken(structured, this.settings.token), JSON.stringify(newEvent())));
+  /** One event in binary mode. */
+  readonly binaryDelivery = once(() => {
+    const { headers, body } = binary(newEvent());
+    return this.post(withToken(headers, this.settings.token), body);
+  });
   readonly #secrets: string[];
   #requests = 0;
+  #repeats = 0;
+  #losesConnections = false;
   #signedDelivery: Promise<TargetExchange> | undefined;
   #consent: ConsentSeen = 'not_asked';
 
@@ -112,7 +124,25 @@ export class Session {
     return this.#consent;
   }
 
-  async send(request: TargetRequest): Promise<TargetExchange> {
+  /**
+   * A request whose connection is closed without a response is sent once more, unless `again` is false or it has a
+   * signature of its own, which counts once.
+   */
+  async send(request: TargetRequest, { again = true } = {}): Promise<TargetExchange> {
+    const first = await this.#exchange(request);
+    if (!first.isDropped || !again || isSigned(request) || this.#repeats >= maxRepeats) return first;
+    this.#repeats += 1;
+    const second = await this.#exchange(request);
+    this.#losesConnections ||= second.answer !== undefined;
+    return second;
+  }
+
+  /** That there is no response says nothing about the request: others lose their connection, too. */
+  isLost({ isDropped }: TargetExchange): boolean {
+    return isDropped && this.#losesConnections;
+  }
+
+  async #exchange(request: TargetRequest): Promise<TargetExchange> {
     this.#requests += 1;
     if (this.#requests > maxRequests && !this.settings.burst) {
       throw new Error(`The kit would send more than ${maxRequests} requests to the target.`);
@@ -124,7 +154,7 @@ export class Session {
   async #sign(request: TargetRequest): Promise<TargetRequest> {
     const [key] = this.settings.keys;
     const { method, url, headers, body } = request;
-    if (key === undefined || headers.some(([name]) => name === 'Signature')) return request;
+    if (key === undefined || isSigned(request)) return request;
     const bytes = method === 'POST' ? utf8Bytes(body ?? '') : undefined;
     const toSign = { method, url, headers: Object.fromEntries(headers), body: bytes };
     const fields = await signatureOf(key, toSign, this.origin);
@@ -137,7 +167,7 @@ export class Session {
   }
 
   async handshake(asked: Handshake = {}): Promise<TargetExchange> {
-    const { named = (name: string) => name, more = [], callback, framing, url = this.settings.sink } = asked;
+    const { named = (name: string) => name, more = [], callback, framing, again, url = this.settings.sink } = asked;
     const rate = 'rate' in asked ? asked.rate : this.settings.rate;
     const headers = [
       ['WebHook-Request-Origin', asked.origin ?? this.origin],
@@ -145,7 +175,7 @@ export class Session {
       ...(callback === undefined ? [] : [['WebHook-Request-Callback', callback]]),
       ...more,
     ].map(([name = '', value = '']) => [named(name), value] as const);
-    const exchange = await this.send({ method: 'OPTIONS', url, headers, framing });
+    const exchange = await this.send({ method: 'OPTIONS', url, headers, framing }, { again });
     if (asked.origin === undefined) this.#note(consentOf(exchange, this.origin) !== undefined);
     return exchange;
   }
@@ -153,9 +183,10 @@ export class Session {
   post(
     headers: Headers,
     body: string,
-    { url = this.settings.sink, origin = this.origin } = {},
+    { url = this.settings.sink, origin = this.origin, again = true } = {},
   ): Promise<TargetExchange> {
-    return this.send({ method: 'POST', url, body, headers: [['WebHook-Request-Origin', origin], ...headers] });
+    const all = [['WebHook-Request-Origin', origin] as const, ...headers];
+    return this.send({ method: 'POST', url, body, headers: all }, { again });
   }
 
   #note(isConsent: boolean): void {
@@ -218,13 +249,23 @@ export class Session {
 
 export const structured: Headers = [['Content-Type', 'application/cloudevents+json; charset=utf-8']];
 
+type NewEvent = ReturnType<typeof newEvent>;
+type TestEvent = Omit<NewEvent, 'datacontenttype' | 'data'> & {
+  [name in 'datacontenttype' | 'data']: NewEvent[name] | undefined;
+} & { subject?: string };
+
+/** What a header cannot have as it is (HTTP binding, section 3.1.3.2). */
+const toEncode = /[^!#$&-~]/gu;
+
 /** The same event in binary mode (HTTP binding, section 3.1). */
-export function binary({ datacontenttype, data, ...attributes }: ReturnType<typeof newEvent>) {
+export function binary({ datacontenttype, data, ...attributes }: TestEvent) {
   const headers: Headers = [
-    ['Content-Type', datacontenttype],
-    ...Object.entries(attributes).map(([name, value]) => [`ce-${name}`, value] as const),
+    ...(datacontenttype === undefined ? [] : [['Content-Type', datacontenttype] as const]),
+    ...Object.entries(attributes).map(
+      ([name, value]) => [`ce-${name}`, value.replace(toEncode, encodeURIComponent)] as const,
+    ),
   ];
-  return { headers, body: JSON.stringify(data) };
+  return { headers, body: data === undefined ? '' : JSON.stringify(data) };
 }
 
 export function withToken(headers: Headers, token: string | undefined): Headers {
@@ -280,6 +321,10 @@ export function judgementOf({ answer, failure }: TargetExchange, origin: string,
 /** What is in front of the receiver, as the response names it. */
 export const frontIn = (exchange: TargetExchange) => presentFront((name) => responseLinesOf(exchange, name));
 
+/** Of an event. */
+export const isAccepted = ({ answer }: TargetExchange): boolean =>
+  answer !== undefined && answer.status >= 200 && answer.status < 300;
+
 /** Why a response tells nothing about consent; undefined if it does. */
 export function whyUndecided(exchange: TargetExchange): string | undefined {
   const { answer, failure } = exchange;
@@ -294,6 +339,8 @@ export function whyUndecided(exchange: TargetExchange): string | undefined {
     return `The receiver returned ${status}: it asks to be left alone. Run it later.`;
   return undefined;
 }
+
+const isSigned = ({ headers }: TargetRequest): boolean => headers.some(([name]) => name === 'Signature');
 
 function queryValues(url: string): string[] {
   const query = /\?([^#]*)/.exec(url)?.[1] ?? '';

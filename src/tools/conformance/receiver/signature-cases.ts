@@ -1,14 +1,11 @@
 import { utf8Bytes } from '../../../base/formats/bytes.js';
 import type { Finding } from '../case.js';
 import { makeSigningKey, signatureOf, type SigningKey } from '../signing-key.js';
-import { newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
+import { isAccepted, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
 import type { TargetExchange, TargetRequest } from './wire.js';
 
 /** Ten minutes. */
 const longAgoSeconds = 600;
-
-const isAccepted = ({ answer }: TargetExchange): boolean =>
-  answer !== undefined && answer.status >= 200 && answer.status < 300;
 
 /** An event with a signature of its own. */
 async function signedEvent(session: Session, key: SigningKey, now?: number): Promise<TargetRequest & { body: string }> {
@@ -38,12 +35,14 @@ async function refuses(
   session: Session,
   what: string,
   advice: string,
-  make: (key: SigningKey) => Promise<TargetRequest>,
+  make: (key: SigningKey) => Promise<TargetRequest | Finding>,
 ): Promise<Finding> {
   const known = await trusted(session);
   if ('outcome' in known) return known;
   if (!isAccepted(known.exchange)) return session.notEvaluable('No signed event is accepted. See R34.', known.exchange);
-  const exchange = await session.send(await make(known.key));
+  const request = await make(known.key);
+  if ('outcome' in request) return request;
+  const exchange = await session.send(request);
   const undecided = whyUndecided(exchange);
   if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
   return isAccepted(exchange)
@@ -90,8 +89,9 @@ export const signatureCases = {
       'Remember signatures for as long as they are valid.',
       async (key) => {
         const signed = await signedEvent(session, key);
-        await session.send(signed);
-        return signed;
+        const first = await session.send(signed);
+        // What did not arrive has no copy.
+        return isAccepted(first) ? signed : session.notEvaluable('The first of the two was not accepted.', first);
       },
     ),
 

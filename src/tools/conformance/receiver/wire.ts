@@ -15,7 +15,7 @@ export interface TargetRequest {
   /** In order, in this case. Host, User-Agent and Connection are added. */
   headers: ReadonlyArray<readonly [name: string, value: string]>;
   body?: string | undefined;
-  /** How the end of the body is marked. By default with a length if there is a body. */
+  /** How the end of the body is marked. By default a POST has a length, and OPTIONS has no body. */
   framing?: 'length' | 'chunked' | undefined;
 }
 
@@ -27,6 +27,8 @@ export interface TargetExchange {
   answer: Answer | undefined;
   /** Why there was no response; empty if there was one. */
   failure: string;
+  /** The connection was closed without a response. */
+  isDropped: boolean;
   /** Milliseconds until the head of the response. */
   duration: number;
 }
@@ -47,6 +49,9 @@ interface WireSettings {
 
 const longestBody = 65_536;
 
+/** Codes of a connection that the other side closed. */
+const dropped = ['ECONNRESET', 'EPIPE'];
+
 /**
  * Sends one HTTP/1.1 request on a connection of its own, follows nothing, and keeps the bytes of both heads. Never
  * rejects: without a response, `failure` says why.
@@ -55,7 +60,7 @@ export function exchange(wire: TargetRequest, { ca, timeoutMs, signal }: WireSet
   const url = new URL(wire.url);
   const startedAt = performance.now();
   const body = wire.body ?? '';
-  const framing = wire.framing ?? (body === '' ? undefined : 'length');
+  const framing = wire.framing ?? (wire.method === 'POST' ? 'length' : undefined);
   const lines: ReadonlyArray<readonly [string, string]> = [
     ['Host', url.host],
     ['User-Agent', 'assent-conformance'],
@@ -81,7 +86,7 @@ export function exchange(wire: TargetRequest, { ca, timeoutMs, signal }: WireSet
       agent: false,
       ...(ca && { ca: [...ca] }),
     });
-    const settle = (failure: string) => {
+    const settle = (failure: string, isDropped = false) => {
       clearTimeout(timer);
       leave();
       request.destroy();
@@ -92,6 +97,7 @@ export function exchange(wire: TargetRequest, { ca, timeoutMs, signal }: WireSet
         answered: answer && finalHead(bytes.received),
         answer,
         failure: answer === undefined ? failure : '',
+        isDropped: answer === undefined && isDropped,
         duration: Math.round(duration),
       });
     };
@@ -104,7 +110,9 @@ export function exchange(wire: TargetRequest, { ca, timeoutMs, signal }: WireSet
       recordBytes(socket, bytes);
       if (socket instanceof TLSSocket) withCertificate = watchCertificate(socket);
     });
-    request.on('error', (error) => settle(sayFailure(error, withCertificate)));
+    request.on('error', (error: NodeJS.ErrnoException) =>
+      settle(sayFailure(error, withCertificate), dropped.includes(error.code ?? '')),
+    );
     request.once('response', (response) => {
       duration = performance.now() - startedAt;
       const read = { status: response.statusCode ?? 0, headers: linesOfHead(response), bodyBytes: 0 };

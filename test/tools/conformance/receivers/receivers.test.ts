@@ -126,6 +126,18 @@ describe('no correct receiver gets a false alarm', () => {
     expect(idsOf(results, 'passed')).toContain('R12');
   });
 
+  test.each([
+    ['now', false],
+    ['now', true],
+    ['later', false],
+    ['either', false],
+  ] as const)('one that closes every fifth connection, and decides %s, burst: %s', async (way, isBurst) => {
+    const { results, requests } = await run({ ...correct, way, drops: (request) => request % 5 === 0 }, { isBurst });
+    expect(idsOf(results, 'failed')).toEqual([]);
+    expect(idsOf(results, 'passed')).toEqual(expect.arrayContaining(way === 'now' ? ['R15', 'R28'] : ['R17', 'R28']));
+    if (!isBurst) expect(requests).toBeLessThanOrEqual(80);
+  });
+
   test('one that takes events at every path', async () => {
     const { results } = await run({ ...correct, isHere: () => true, delivery: () => ({ status: 204 }) });
     expect(results.find(({ id }) => id === 'R14')).toMatchObject({ outcome: 'passed' });
@@ -154,6 +166,14 @@ test.each<[string, Partial<Parts>, ReceiverCaseId]>([
 ])('a receiver that takes %s for the allowed origin is caught', async (_, parts, id) => {
   const { results } = await run({ ...correct, ...parts });
   expect(idsOf(results, 'failed')).toEqual([id]);
+});
+
+test('a receiver that closes each connection with a chunked body is caught, for it is no chance', async () => {
+  const { results } = await run({
+    ...correct,
+    drops: (_, headers) => headers['transfer-encoding'] !== undefined,
+  });
+  expect(idsOf(results, 'failed')).toEqual(['R15']);
 });
 
 test.each<[string, Partial<Parts>, How, consent: string, first: string]>([

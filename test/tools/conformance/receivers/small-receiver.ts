@@ -88,6 +88,8 @@ export interface Parts {
   isSigned(signed: Signed): Promise<boolean>;
   /** Before everything else. */
   delivery(): Reply | undefined;
+  /** Whether it closes the connection instead. Requests, each on a connection of its own, are counted from 1. */
+  drops(request: number, headers: IncomingMessage['headers']): boolean;
 }
 
 type Call = (url: string, headers?: Lines, method?: string) => Promise<unknown>;
@@ -120,6 +122,7 @@ export const correct: Parts = {
   aboveRate: { status: 429, headers: { 'Retry-After': '30' } },
   isSigned: (signed) => isSigned(signed),
   delivery: () => undefined,
+  drops: () => false,
 };
 
 export interface SmallReceiver {
@@ -177,6 +180,7 @@ export async function startSmallReceiver(parts: Parts, ca: string): Promise<Smal
   const server = createServer((request, response) => {
     requests += 1;
     const { method = '', url = '', headers } = request;
+    if (parts.drops(requests, headers)) return void request.socket.destroy();
     const { pathname: path, searchParams: query } = new URL(url, 'http://receiver');
     const respond = ({ status, headers = {}, body = '' }: Reply) =>
       void response
