@@ -83,6 +83,34 @@ export const receiverCases = [
   { id: 'R38', level: 'should', section: 'RFC 9421', title: 'An event that a foreign key signed is refused' },
   { id: 'R39', level: 'should', section: 'RFC 9421', title: 'Each key that the origin publishes is accepted' },
   { id: 'R40', level: 'should', section: 'RFC 9421', title: 'An event that a revoked key signed is refused' },
+  {
+    id: 'R41',
+    level: 'should',
+    section: 'CloudEvents, Notational Conventions',
+    title: 'An event with an unknown extension attribute is accepted',
+  },
+  { id: 'R42', level: 'should', section: 'CloudEvents, time', title: 'An event without a time is accepted' },
+  {
+    id: 'R43',
+    level: 'must',
+    section: 'CloudEvents, Type System',
+    title: 'Text beyond ASCII is accepted, in attributes and in data',
+  },
+  {
+    id: 'R44',
+    level: 'must',
+    section: 'HTTP binding, 3.1.3.2',
+    title: 'Percent-encoded text is accepted in headers of binary mode',
+  },
+  { id: 'R45', level: 'must', section: 'JSON format, 3.1.2', title: 'An event with data_base64 is accepted' },
+  { id: 'R46', level: 'should', section: 'CloudEvents, Event Data', title: 'An event without data is accepted' },
+  { id: 'R47', level: 'should', section: 'CloudEvents, Size Limits', title: 'An event of 64 KiB is accepted' },
+  {
+    id: 'R48',
+    level: 'should',
+    section: 'CloudEvents, id',
+    title: 'An event that is delivered again is accepted again',
+  },
 ] as const satisfies readonly Case[];
 
 /** What a sender guarantees. */

@@ -1,5 +1,5 @@
 import type { ReceiverCaseId } from '../../../../src/tools/conformance/cases.js';
-import { allowed, correct, isSigned, revoked, signers, token, type Parts } from './small-receiver.js';
+import { allowed, correct, isSigned, revoked, signers, token, type Event, type Parts } from './small-receiver.js';
 
 interface Broken {
   /** The fault, as a sentence. */
@@ -19,6 +19,14 @@ const either = (fault: string, part: Partial<Parts>): Broken => now(fault, { way
 function everySecond(): Partial<Parts> {
   let count = 0;
   return { allows: (origin) => origin === allowed && (count += 1) % 2 === 1 };
+}
+
+const known = 'specversion id source type subject time datacontenttype data data_base64'.split(' ');
+const each = (isTaken: (event: Event) => boolean): Partial<Parts> => ({ takes: (events) => events.every(isTaken) });
+
+function eachOnce(): Partial<Parts> {
+  const ids = new Set<unknown>();
+  return each(({ id }) => !ids.has(id) && ids.add(id).size > 0);
 }
 
 /** One for each case. Each differs in one thing from a correct receiver. */
@@ -128,4 +136,27 @@ export const brokenReceivers: Record<ReceiverCaseId, Broken> = {
   }),
   R39: now('knows the first key alone', { isSigned: (signed) => isSigned(signed, { keys: signers.slice(0, 1) }) }),
   R40: now('keeps a revoked key', { isSigned: (signed) => isSigned(signed, { keys: [...signers, revoked] }) }),
+  R41: now(
+    'refuses attributes that it does not know',
+    each((event) => Object.keys(event).every((name) => known.includes(name))),
+  ),
+  R42: now(
+    'requires a time',
+    each(({ time }) => time !== undefined),
+  ),
+  R43: now('reads bodies as ASCII', { takes: (_, body) => body.every((byte) => byte < 0x80) }),
+  R44: now(
+    'takes a percent sign in a header for a fault',
+    each(({ subject }) => !String(subject).includes('%')),
+  ),
+  R45: now(
+    'has no data_base64',
+    each((event) => !('data_base64' in event)),
+  ),
+  R46: now(
+    'requires data',
+    each((event) => 'data' in event || 'data_base64' in event),
+  ),
+  R47: now('takes bodies of 32 KiB', { takes: (_, body) => body.length <= 32_768 }),
+  R48: now('refuses an id that it knows', eachOnce()),
 };

@@ -82,6 +82,8 @@ export interface Parts {
   maySend(origin: string): boolean;
   /** Whether it reads events that come like this. */
   reads(type: string, asked: Asked): boolean;
+  /** Whether it accepts these events: one, unless they come in a batch. */
+  takes(events: readonly Event[], body: Buffer): boolean;
   unknownType: Reply;
   accepted: Reply;
   aboveRate: Reply;
@@ -91,6 +93,9 @@ export interface Parts {
   /** Whether it closes the connection instead. Requests, each on a connection of its own, are counted from 1. */
   drops(request: number, headers: IncomingMessage['headers']): boolean;
 }
+
+/** Its members; in binary mode the headers that begin with ce-, as they are. */
+export type Event = Record<string, unknown>;
 
 type Call = (url: string, headers?: Lines, method?: string) => Promise<unknown>;
 
@@ -117,6 +122,7 @@ export const correct: Parts = {
   maySend: (origin) => origin === allowed,
   reads: (type, { headers }) =>
     /^application\/cloudevents(-batch)?\+json *(;|$)/i.test(type) || headers['ce-id'] !== undefined,
+  takes: () => true,
   unknownType: { status: 415 },
   accepted: { status: 204 },
   aboveRate: { status: 429, headers: { 'Retry-After': '30' } },
@@ -173,6 +179,8 @@ export async function startSmallReceiver(parts: Parts, ca: string): Promise<Smal
     if (!parts.maySend(String(asked.headers['webhook-request-origin']))) return { status: 403 };
     if (!(await parts.isSigned({ ...signed, accepted }))) return { status: 401 };
     if (!parts.reads(asked.headers['content-type'] ?? '', asked)) return parts.unknownType;
+    const body = Buffer.from(signed.body);
+    if (!parts.takes(eventsIn(asked.headers, body), body)) return { status: 400 };
     events += 1;
     return events > perMinute ? parts.aboveRate : parts.accepted;
   }
@@ -218,6 +226,17 @@ export async function startSmallReceiver(parts: Parts, ca: string): Promise<Smal
         server.closeAllConnections();
       }),
   };
+}
+
+function eventsIn(headers: IncomingMessage['headers'], body: Buffer): Event[] {
+  if (/^application\/cloudevents/i.test(headers['content-type'] ?? '')) return [JSON.parse(body.toString())].flat();
+  const attributes = Object.entries(headers).filter(([name]) => name.startsWith('ce-'));
+  return [
+    {
+      ...Object.fromEntries(attributes.map(([name, value]) => [name.slice('ce-'.length), value])),
+      ...(body.length > 0 && { data: body }),
+    },
+  ];
 }
 
 /** Turns of the event loop, which the kit shares. Unlike a time, they let all that is under way arrive first. */
