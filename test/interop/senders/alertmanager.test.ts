@@ -32,12 +32,12 @@ describeHere('Alertmanager', () => {
   });
   afterAll(async () => egress?.stop());
 
-  test('its alert is a valid event in binary mode, and an attempt after a 503 has the same id', async () => {
+  test('its alert is a valid event in binary mode, and every attempt after a refusal has the same id', async () => {
     const webhook = await egress.webhook('alerts');
-    webhook.answers.push({ status: 503 });
+    webhook.answers.push({ status: 403 }, { status: 429, headers: { 'Retry-After': '1' } }, { status: 503 });
     await writeFile(
       join(folder, 'alertmanager.yml'),
-      `route: { receiver: webhook, group_wait: 0s }\n${configurationOf('clients', 'yaml alertmanager', { url: webhook.url, secret: egress.secret })}`,
+      `route: { receiver: webhook, group_wait: 0s, group_interval: 1s }\n${configurationOf('clients', 'yaml alertmanager', { url: webhook.url, secret: egress.secret })}`,
     );
     const port = await freePort();
     const address = `127.0.0.1:${port}`;
@@ -60,7 +60,13 @@ describeHere('Alertmanager', () => {
       expect(attributes).toMatchObject({ ...event, datacontenttype: 'application/json', time: expect.anything() });
       expect(data).toMatchObject({ status: 'firing', alerts: [{ labels: { alertname: 'DiskFull' } }] });
       const attempts = egress.registry.receiver.asked.filter(({ method }) => method === 'POST');
-      expect(attempts.map(({ headers }) => headers['ce-id'])).toEqual([id, id]);
+      expect(attempts.map(({ headers }) => headers['ce-id'])).toEqual([id, id, id, id]);
+      // A request more than notifications, after the 503. After the 403 and the 429 it waited for the next interval.
+      const metrics = await (await fetch(`http://${address}/metrics`)).text();
+      const count = (name: string) =>
+        Number(new RegExp(`^alertmanager_${name}{integration="webhook".*} (\\d+)$`, 'm').exec(metrics)?.[1]);
+      expect(count('notification_requests_total') - count('notifications_total')).toBe(1);
+      expect(count('notification_requests_failed_total') - count('notifications_failed_total')).toBe(1);
     } finally {
       await manager.stop();
     }
