@@ -33,7 +33,7 @@ const names = readdirSync(root, { recursive: true })
 
 const is = (name, suffix) => name.split('/').at(-1).split('.').slice(1).includes(suffix);
 const usesDatabase = (name) =>
-  /\/(?:support\/(?:registry|senders|console|egress-stand)|enforced)\.js'/.test(
+  /\/(?:support\/(?:registry|senders|console|egress-stand)|enforced|clients)\.js'/.test(
     readFileSync(`${root}${name}.test.ts`, 'utf8'),
   );
 
