@@ -10,7 +10,7 @@ export default tseslint.config(
       '.assent/',
       'src/registry/storage/generated/',
       'src/base/contract/contract.gen.ts',
-      'test/interop/generators/node/',
+      'test/interop/generators/*/',
       '.config/prisma.ts',
     ],
   },

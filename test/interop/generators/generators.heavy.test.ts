@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createToken } from '../../../src/tools/cli/login/create-token.js';
 import { install, type Tools } from '../../support/foreign-tools.js';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant } from '../../support/tenant.js';
+import { contract, later, startLaterVersion } from './later-version.js';
 
 /**
  * Client generators at pinned versions. The client that each generates from the contract compiles and calls a registry.
@@ -20,7 +17,6 @@ interface Language extends Tools {
 }
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const contract = here('../../../openapi/openapi.json');
 const npx = (...command: string[]) => ['npx', '--no-install', ...command];
 
 const languages: Language[] = [
@@ -91,48 +87,8 @@ const installed = await Promise.all(
 
 const type = 'com.example.generated';
 const secret = 'a-shared-secret';
-/** What a later version may return in place of each open value. */
-const later = 'of_a_later_version';
-
-/** The names of the members whose values are open. A credential's type says which members it has, so it is closed. */
-function openMembers(): Set<string> {
-  const names = new Set<string>();
-  const { components } = JSON.parse(readFileSync(contract, 'utf8')) as {
-    components: { schemas: Record<string, object> };
-  };
-  const isOpen = (schema: unknown): boolean => {
-    const { $ref: reference, ...own } = Object(schema) as { $ref?: string };
-    return reference === undefined
-      ? 'x-extensible-enum' in own
-      : isOpen(components.schemas[reference.split('/').at(-1)!]);
-  };
-  JSON.stringify(components.schemas, (key, value: unknown) => {
-    if (key === 'properties')
-      for (const [name, member] of Object.entries(Object(value) as object)) if (isOpen(member)) names.add(name);
-    return value;
-  });
-  names.delete('credentialtype');
-  return names;
-}
-
-/** Passes a request on to the registry, and returns its response as a later version could. */
-async function answerAsLaterVersion(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const chunks = (await request.toArray()) as Buffer[];
-  const { authorization = '', 'content-type': type } = request.headers;
-  const answer = await fetch(`${registry.url}${request.url}`, {
-    method: request.method!,
-    headers: { authorization, ...(type === undefined ? {} : { 'content-type': type }) },
-    ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
-  });
-  const body: unknown = JSON.parse(await answer.text(), (name, value: unknown) =>
-    open.has(name) && typeof value === 'string' ? later : value,
-  );
-  response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-}
-
 let registry: Registry;
-const open = openMembers();
-const laterVersion = createServer((request, response) => void answerAsLaterVersion(request, response));
+let laterVersion: Awaited<ReturnType<typeof startLaterVersion>>;
 let call: Record<string, string>;
 let expected: object;
 
@@ -152,9 +108,8 @@ beforeAll(async () => {
   await tenant.register(limited, { types: [type], sinkcredential });
   await tenant.register(free, { types: [type] });
   await registry.service.follow();
-  await once(laterVersion.listen(0, '127.0.0.1'), 'listening');
-  const { port } = laterVersion.address() as AddressInfo;
-  call = { REGISTRY: `http://127.0.0.1:${port}/v1`, TOKEN: token, TYPE: type, CURSOR: cursor };
+  laterVersion = await startLaterVersion(registry.url);
+  call = { REGISTRY: `${laterVersion.url}/v1`, TOKEN: token, TYPE: type, CURSOR: cursor };
   expected = {
     sinks: expect.arrayContaining([
       [limited, 120, secret, later],
@@ -169,7 +124,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const { tools } of installed) if ('remove' in tools) await tools.remove();
-  laterVersion.close();
+  laterVersion.stop();
   await registry.stop();
 });
 
