@@ -3,8 +3,8 @@ import { pageNames, readPage } from './markdown.js';
 
 /** How many words a page may have, tables and code included. What is said here is said nowhere else. */
 const budgets: Readonly<Record<string, number>> = {
-  'CHANGELOG.md': 265,
-  'CONTRIBUTING.md': 1715,
+  'CHANGELOG.md': 310,
+  'CONTRIBUTING.md': 1860,
   'README.md': 550,
   'SECURITY.md': 300,
   'docs/accessibility.md': 470,
@@ -27,7 +27,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/operate/release.md': 560,
   'docs/operate/scaling.md': 890,
   'docs/operate/security.md': 1300,
-  'docs/operate/tokens.md': 1721,
+  'docs/operate/tokens.md': 1740,
   'docs/operate/traces.md': 540,
   'docs/operate/upgrade.md': 320,
   'docs/performance.md': 392,

@@ -326,7 +326,7 @@ describe('a hold', () => {
     ['seconds', () => '120', 120],
     ['seconds as a number', () => 120, 120],
     ['a date', () => inSeconds(300).toUTCString(), 300],
-    ['more than a day', () => '999999999999999999999', 86_400],
+    ['more than a day', () => '99999999', 86_400],
   ];
   test.each(retryAfters)('that a 429 asks for in %s applies to every sender', async (_, retryafter, seconds) => {
     const { sink, id } = await newSink();
