@@ -356,7 +356,7 @@ test('what the operator configured is fetched directly if it is inside, and else
     const [silent, proxy] = [await startProxy({ answer: () => undefined }), await startProxy()];
     const secure = await startProxy({ tls: await authority.issue(['127.0.0.1']) });
     const ports = [target.port, plain.port];
-    const through = (url: string, ca?: string) => openThrough({ url, ca }, { ports, deadlineMs: 1500 });
+    const through = (url: string, ca?: string) => openThrough({ url, ca }, { ports, deadlineMs: 5_000 });
     await through(urlOf(proxy))('https://missing.example:' + target.port + '/');
     const before = descriptors();
     const replies = await Promise.all(

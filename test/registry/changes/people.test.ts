@@ -65,7 +65,9 @@ test('two people who use one client are told apart in the audit record, in pages
   expect(await audit({ target: 'origin:bob.example.com' })).toMatchObject([{ ...created, person: bob }]);
   expect(await audit({ target: `origin:${origin}` })).toMatchObject([{ ...created, person: ans }]);
   const csv = await bobAsAdmin.get('/v1/audit').query({ person: 'u-2' }).set('Accept', 'text/csv').expect(200);
-  expect(csv.text).toContain(',assent-console,u-2,Bob Smit,https://login.example.com,origin.created,origin:bob.example.com,');
+  expect(csv.text).toContain(
+    ',assent-console,u-2,Bob Smit,https://login.example.com,origin.created,origin:bob.example.com,',
+  );
 });
 
 test('the audit record finds a person by id and by name, beside every other filter', async () => {
