@@ -4,7 +4,7 @@ import { pageNames, readPage } from './markdown.js';
 /** How many words a page may have, tables and code included. What is said here is said nowhere else. */
 const budgets: Readonly<Record<string, number>> = {
   'CHANGELOG.md': 310,
-  'CONTRIBUTING.md': 1860,
+  'CONTRIBUTING.md': 1870,
   'README.md': 550,
   'SECURITY.md': 300,
   'docs/accessibility.md': 470,
