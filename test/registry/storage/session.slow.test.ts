@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openDatabase } from '../../../src/registry/storage/open-database.js';
-import { startPooler } from '../../support/pooler.js';
 import { startPostgres, type Postgres } from '../../support/postgres.mjs';
 import { startRegistry, type Registry } from '../../support/registry.js';
 import { createTenant, type Tenant } from '../../support/tenant.js';
@@ -121,13 +120,4 @@ test('the transaction timeout of the server (Postgres 17 and later) is reported 
   expect(listed.body.detail).toContain('Nothing was changed.');
   expect((await register()).status).toBe(201);
   await other.stopService();
-});
-
-test.each([
-  ['refuse', 'DATABASE_URL: unsupported startup parameter: options. If a pooler'],
-  ['drop', 'DATABASE_URL: the settings of the session were lost on the way. If a pooler'],
-] as const)('where a pooler may %s the settings of a session nothing starts', async (habit, message) => {
-  const pooler = await startPooler(postgres.url, habit);
-  await expect(openDatabase({ databaseUrl: pooler.url, dataFolder: '' })).rejects.toThrow(message);
-  await pooler.stop();
 });
