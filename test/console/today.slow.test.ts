@@ -114,7 +114,7 @@ inBrowser('Today in the console', () => {
     await expectAccessible(page);
     await handshakes.getByText('As a table').click();
     const cells = handshakes.getByRole('row').nth(22).getByRole('cell');
-    expect(await cells.allTextContents()).toEqual(['40', '6', '0', '0']);
+    expect(await cells.allTextContents()).toEqual(['40', '6', '0', '0', '0']);
     await chart('Rate used').getByRole('application').hover();
     await chart('Rate used').getByRole('status').getByText('used').waitFor();
     await chart('Rate used').getByText('As a table').click();

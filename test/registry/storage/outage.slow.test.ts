@@ -169,11 +169,10 @@ describe('while Postgres refuses logins to the database', () => {
 });
 
 test('a frozen Postgres does not keep the service from stopping', async () => {
-  const other = await startRegistry({ env: { DATABASE_URL: postgres.url, ASSENT_STOP_SECONDS: '3' } });
+  const other = await startRegistry({ beside: registry });
   postgres.freeze();
   await other.service.stop();
   postgres.thaw();
-  await Promise.all([other.receiver.stop(), other.dns.stop()]);
 });
 
 test('a server whose name has several addresses is detected as unavailable, although its error has no message', async () => {
