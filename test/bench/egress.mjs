@@ -19,7 +19,10 @@ const {
   connections,
   'warm-up': warmUp,
   json,
-} = readOptions({ seconds: 3, rounds: 5, connections: 32, 'warm-up': 10 }, { seconds: 0.5, rounds: 1, 'warm-up': 0.5 });
+} = readOptions(
+  { seconds: 3, rounds: 5, connections: 32, 'warm-up': 10 },
+  { seconds: 0.5, rounds: 1, connections: 4, 'warm-up': 0.5 },
+);
 const secret = 'the secret of the bench';
 const origins = { plain: 'plain.example.com', signed: 'signed.example.com' };
 const body = JSON.stringify({

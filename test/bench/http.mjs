@@ -15,7 +15,7 @@ const questions = 50_000;
 const pairsAtOnce = 100;
 
 /** Look-ups with keys drawn at random, one pair and a hundred at a time, on one process and on two. */
-async function measureLookUps(size, { seconds, rounds, 'warm-up': warmUp }) {
+async function measureLookUps(size, { seconds, rounds, connections, 'warm-up': warmUp }) {
   return withHarness({ size }, async ({ startRegistry, startBare, token, url }) => {
     const headers = { Authorization: `Bearer ${await token('assent:deliver')}` };
     const sinks = await drawSinks(url);
@@ -40,12 +40,12 @@ async function measureLookUps(size, { seconds, rounds, 'warm-up': warmUp }) {
     const bareBatch = await startBare(await answerBytes(first.port, batches[0]));
     const rows = [];
     const measure = async (name, requests, ours, theirs, { status = 200, theirRequests = requests } = {}) => {
-      const load64 = (ports, more) =>
-        Promise.all(ports.map((port) => load({ port, connections: 64 / ports.length, ...more })));
+      const loadAll = (ports, more) =>
+        Promise.all(ports.map((port) => load({ port, connections: connections / ports.length, ...more })));
       const run = (ports, length) =>
         ports === ours
-          ? load64(ours, { requests, status, seconds: length })
-          : load64(theirs, { requests: theirRequests, seconds: length });
+          ? loadAll(ours, { requests, status, seconds: length })
+          : loadAll(theirs, { requests: theirRequests, seconds: length });
       await run(ours, warmUp);
       await run(theirs, warmUp);
       await first.longestPauseMs();
@@ -131,8 +131,8 @@ function sum(runs) {
 }
 
 const options = readOptions(
-  { size: 0, seconds: 2, rounds: 5, 'warm-up': 1, 'no-register': false },
-  { size: 1_000, seconds: 0.3, rounds: 1, 'warm-up': 0.2 },
+  { size: 0, seconds: 2, rounds: 5, connections: 64, 'warm-up': 1, 'no-register': false },
+  { size: 1_000, seconds: 0.3, rounds: 1, connections: 4, 'warm-up': 0.2 },
 );
 const sizes = options.size > 0 ? [options.size] : [100_000, 1_000_000];
 const rows = [];

@@ -7,7 +7,7 @@ import { withHarness } from './harness.mjs';
 import { percentile } from './measure.mjs';
 import { finish, readOptions } from './options.mjs';
 
-const { seconds, clients, json } = readOptions({ seconds: 5, clients: 16 }, { seconds: 0.3 });
+const { seconds, clients, json } = readOptions({ seconds: 5, clients: 16 }, { seconds: 0.3, clients: 4 });
 const pairs = 1_000;
 const origin = 'a.example.com';
 

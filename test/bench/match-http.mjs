@@ -6,7 +6,7 @@ import { median, round2 } from './measure.mjs';
 import { eventsOf } from './mixes.mjs';
 
 /** One row of results: ratios to the bare server, and batches of 100 to single posts, events for events. */
-export async function measureHttp(size, { seconds = 3, rounds = 5, 'warm-up': warmUp = 2 } = {}) {
+export async function measureHttp(size, { seconds = 3, rounds = 5, connections = 64, 'warm-up': warmUp = 2 } = {}) {
   return withHarness({ size }, async ({ startRegistry, startBare, token }) => {
     const { port } = await startRegistry();
     const headers = {
@@ -31,13 +31,13 @@ export async function measureHttp(size, { seconds = 3, rounds = 5, 'warm-up': wa
     });
     const { port: barePort } = await startBare((await answer.text()).length);
 
-    await load({ port, requests: singles, seconds: warmUp });
-    await load({ port: barePort, requests: singles, seconds: warmUp });
+    await load({ port, requests: singles, connections, seconds: warmUp });
+    await load({ port: barePort, requests: singles, connections, seconds: warmUp });
     const runs = [];
     for (let round = 0; round < rounds; round += 1) {
-      const ours = await load({ port, requests: singles, seconds });
-      const theirs = await load({ port: barePort, requests: singles, seconds });
-      const batched = await load({ port, requests: batches, connections: 8, seconds });
+      const ours = await load({ port, requests: singles, connections, seconds });
+      const theirs = await load({ port: barePort, requests: singles, connections, seconds });
+      const batched = await load({ port, requests: batches, connections: Math.max(1, connections / 8), seconds });
       runs.push({ ours, theirs, batched });
     }
     return {

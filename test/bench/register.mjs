@@ -11,7 +11,7 @@ import { median, round2 } from './measure.mjs';
 const durable = ['fsync = on', 'synchronous_commit = on', 'full_page_writes = on'];
 
 /** Every answer is a 201 that says active; the ratios are those of each round, as medians. */
-export function measureRegistration({ rounds, seconds, 'warm-up': warmUp }) {
+export function measureRegistration({ rounds, seconds, connections, 'warm-up': warmUp }) {
   return withHarness({ settings: durable }, async ({ start, startRegistry, token: createToken, folder, url }) => {
     const { told: webhook } = await start('consenting-webhook.mjs');
     const caFile = join(folder, 'ca.pem');
@@ -45,7 +45,15 @@ export function measureRegistration({ rounds, seconds, 'warm-up': warmUp }) {
       return requestBytes({ method: 'POST', path: '/v1/subscriptions', headers, body });
     };
     const run = (at, forSeconds) =>
-      load({ port: at, requests, seconds: forSeconds, status: 201, text: '"status":"active"', sleeps: true });
+      load({
+        port: at,
+        requests,
+        connections,
+        seconds: forSeconds,
+        status: 201,
+        text: '"status":"active"',
+        sleeps: true,
+      });
     const targets = { registrations: port, handshakes: alone.port, plain: plain.port };
     for (const at of Object.values(targets)) await run(at, warmUp);
     const runs = [];
