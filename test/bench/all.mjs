@@ -1,6 +1,6 @@
 // Runs benchmarks one after the other: those that are named, or all but `bloat`, which takes an hour.
 //
-//   npm run bench -- [NAME ...] [--smallest]
+//   npm run bench -- [NAME ...] [--without NAME ...] [--smallest]
 //
 // Exits with 1 if one of them does, or writes no result. `--smallest` runs all of them.
 import { spawnSync } from 'node:child_process';
@@ -18,8 +18,12 @@ const files = new Map(
     .filter(([name]) => name.startsWith('bench:'))
     .map(([name, script]) => [name.slice('bench:'.length), /node (test\/bench\/\S+)/.exec(script)[1]]),
 );
-const { values, positionals } = parseArgs({ options: { smallest: { type: 'boolean' } }, allowPositionals: true });
-const usual = [...files.keys()].filter((name) => values.smallest || name !== 'bloat');
+const { values, positionals } = parseArgs({
+  options: { smallest: { type: 'boolean' }, without: { type: 'string', multiple: true, default: [] } },
+  allowPositionals: true,
+});
+const without = [...values.without, ...(values.smallest ? [] : ['bloat'])];
+const usual = [...files.keys()].filter((name) => !without.includes(name));
 const folder = mkdtempSync(join(tmpdir(), 'assent-bench-results-'));
 const failed = [];
 for (const name of positionals.length > 0 ? positionals : usual) {
