@@ -69,6 +69,10 @@ func check(ctx context.Context, document []byte) (string, error) {
 	if headless, ok := internal.(*core.Service); ok && headless.Spec.ClusterIP != "" {
 		headless.Spec.ClusterIPs = []string{headless.Spec.ClusterIP}
 	}
+	// The API server allocates this port for a load balancer that keeps the address of its clients.
+	if local, ok := internal.(*core.Service); ok && local.Spec.ExternalTrafficPolicy == core.ServiceExternalTrafficPolicyLocal {
+		local.Spec.HealthCheckNodePort = 32000
+	}
 	meta, err := apimeta.Accessor(internal)
 	if err != nil {
 		return kind.Kind, err
