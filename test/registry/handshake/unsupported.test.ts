@@ -37,8 +37,9 @@ describe('without a public URL', () => {
     expect(handshake).toMatchObject({ state: 'refused', attempts: [{ number: 1 }] });
     // No advice mentions a callback either.
     for (const { advice } of [statusdetails, handshake, handshake.attempts[0]]) {
-      expect(advice).toMatch(/^If this origin may send, return [^,]* in the response to OPTIONS\./);
-      expect(advice).not.toMatch(/callback/i);
+      expect(advice).toMatch(
+        /^If this origin may send, return [^,]* in the response to OPTIONS\. A response with so few headers can be from the platform, before your code runs: Azure Functions returns 204\.$/,
+      );
     }
   });
 
